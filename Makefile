@@ -1,0 +1,64 @@
+# make run: set up and run the workflow · make test: set up and test · make help: the rest
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONPATH := workflow
+export OMP_NUM_THREADS ?= 1
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+CONFIG ?=
+TOFU ?=
+ONLY ?=
+SNAKEMAKE_ARGS ?=
+REPORT := results/report/index.html
+OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
+
+.PHONY: run dry test accept lint docs prune bench clean help
+
+help:
+	@echo "make run [CONFIG=overlay.yaml] [ONLY=benchmark]   run the workflow; prints where the report is"
+	@echo "make dry [CONFIG=...]     what would run, and why"
+	@echo "make test                 the tests"
+	@echo "make accept               the acceptance list: figure, bound, verdict"
+	@echo "make bench                full-size construction and speed, measured"
+	@echo "make lint | docs | prune  style checks | rewrite config/README.md | trim the store of earlier results"
+
+run: $(VENV)/.ready
+	@$(BIN)/snakemake $(OVERLAY) $(SNAKEMAKE_ARGS)
+	@echo "The report is at $(abspath $(REPORT))"
+
+dry: $(VENV)/.ready
+	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
+
+test: $(VENV)/.ready-test
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+accept: $(VENV)/.ready-test
+	@$(BIN)/python tests/accept.py
+
+lint: $(VENV)/.ready-test
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile rules && $(BIN)/snakemake --lint
+
+docs: $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.docs config/README.md
+
+prune: $(VENV)/.ready
+	@$(BIN)/python -m unlearning.cache.prune
+
+bench: $(VENV)/.ready-test
+	@$(BIN)/python benchmarks/mu2_build.py
+
+clean:
+	rm -rf results .snakemake
+
+$(VENV)/.ready: envs/requirements.txt envs/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3.11)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
+	@echo "Setting up $(VENV) (once; about 2 GB) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet -r envs/requirements.txt -c envs/constraints.txt
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready envs/test.txt
+	@$(BIN)/python -m pip install --quiet -r envs/test.txt -c envs/constraints.txt
+	@touch $@

@@ -1,0 +1,25 @@
+# From raw sources to a scored, attacked, unlearned model: one graph. `snakemake` runs the default (config/config.yaml).
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/values.smk"
+include: "rules/mu2.smk"
+include: "rules/files.smk"
+include: "rules/train.smk"
+include: "rules/attack.smk"
+include: "rules/answer.smk"
+include: "rules/judge.smk"
+include: "rules/score.smk"
+include: "rules/report.smk"
+
+
+report: "resources/report/workflow.rst"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report/index.html",
+    message:
+        "Everything is up to date: results/report/index.html"

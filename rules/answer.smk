@@ -1,0 +1,24 @@
+# Needs: a model and the items. Makes: what it answers and how likely it finds the right answers, in one job.
+rule answer:
+    input:
+        unpack(answer_inputs),
+    output:
+        answers=POINT + "/answers.parquet",
+        likelihoods=POINT + "/likelihoods.parquet",
+    log:
+        "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-answer.log",
+    benchmark:
+        "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-e{epoch}-{attack}.tsv"
+    threads: CONFIG.threads.answer
+    resources:
+        gpu=CONFIG.gpus.answer,
+    params:
+        job=lambda w: job(
+            "answer.py",
+            [f"unlearning.attacks.{attack}" for attack in answer_values(w)["decoding"]],
+            **answer_values(w),
+        ),
+    message:
+        "Asking {wildcards.method} ({wildcards.benchmark}, attack {wildcards.attack})"
+    script:
+        "../workflow/scripts/answer.py"

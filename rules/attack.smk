@@ -1,0 +1,33 @@
+# Needs: a trained model. Makes: the model after an attack on its weights, e<epoch>/<attack>/model.json.
+WEIGHT_ATTACKS = [
+    n for n, a in CONFIG.attacks.items() if declared(f"unlearning.attacks.{a.attack}", "KIND") == "weights"
+]
+
+
+rule attack_weights:
+    input:
+        source=lambda w: attacked_model(w, "+".join(w.attack.split("+")[:-1]) or "none"),
+    output:
+        model=POINT + "/model.json",
+        weights=directory(POINT + "/weights"),
+    log:
+        "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-weights.log",
+    benchmark:
+        "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/attack_weights/s{seed}-e{epoch}-{attack}.tsv"
+    wildcard_constraints:
+        attack=r"({0})(\+({0}))*".format("|".join(WEIGHT_ATTACKS) or "none"),
+    threads: CONFIG.threads.train
+    resources:
+        gpu=CONFIG.gpus.train,
+    params:
+        job=lambda w: job(
+            "attack_weights.py",
+            [f"unlearning.attacks.{weights_attack(w).attack}"],
+            attack=weights_attack(w).attack,
+            settings=attack_params(w.attack.split("+")[-1]),
+            device=CONFIG.device,
+        ),
+    message:
+        "Attack {wildcards.attack} on the weights of {wildcards.method} ({wildcards.benchmark})"
+    script:
+        "../workflow/scripts/attack_weights.py"

@@ -1,0 +1,123 @@
+# Needs: the configuration. Makes: CONFIG, RUNS, and the functions that the other files' rules share.
+import functools
+import os
+import sys
+from pathlib import Path
+
+import yaml
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+sys.path.insert(0, str(WORKFLOW))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")]))
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+from unlearning.config.compose import compose
+from unlearning.cache import code
+from unlearning.config.load import ConfigError, load, method_for
+from unlearning.config.runs import plan, schedule_of
+from unlearning.config.schema import Mu2
+from unlearning.data.languages import check_setting
+
+try:
+    CONFIG = load(config)
+    RUNS = plan(CONFIG)
+    for run in RUNS:
+        compose(run.attack, CONFIG.attacks)
+except ValueError as error:
+    raise WorkflowError(str(error))
+
+
+def resource(name):
+    return yaml.safe_load(Path(workflow.basedir, "resources", name).read_text(encoding="utf-8"))
+
+
+LANGUAGES = resource("mu2/languages.yaml")
+POOLS = resource("mu2/pools.yaml")["attributes"]
+
+try:
+    for name, entry in CONFIG.benchmarks.items():
+        for setting in entry.settings.values() if isinstance(entry, Mu2) else []:
+            check_setting(setting.train, setting.holdout, {c: facts["resource"] for c, facts in LANGUAGES.items()})
+except ValueError as error:
+    raise WorkflowError(f"benchmarks.{name}.settings: {error}")
+
+DATA = "results/data/{benchmark}/{cut}"
+RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
+POINT = RUN + "/e{epoch}/{attack}"
+
+
+wildcard_constraints:
+    benchmark="[a-z0-9_]+",
+    cut="[a-z0-9_]+",
+    base_model="[a-z0-9_]+",
+    setting="[a-z0-9_]+",
+    split="[a-z0-9_]+",
+    method="[a-z0-9_]+",
+    attack="[a-z0-9_+]+",
+    language="[a-z-]+",
+    seed="-?[0-9]+",
+    epoch="[0-9]+",
+
+
+@functools.cache
+def fingerprint(script, modules):
+    return code.fingerprint(WORKFLOW / "scripts" / script, modules)
+
+
+def plain(value):
+    """Dictionaries sorted, tuples as lists: equal configurations give equal text, which is what Snakemake compares."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in sorted(value.items(), key=lambda pair: str(pair[0]))}
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def job(script, modules=(), **values):
+    """The one parameter of a rule: the configuration values it uses and the fingerprint of the code it can reach."""
+    modules = tuple(sorted(set(modules)))
+    return {"code": fingerprint(script, modules), "modules": list(modules), "script": script, "values": plain(values)}
+
+
+def benchmark_of(wildcards):
+    return CONFIG.benchmarks[wildcards.benchmark]
+
+
+def cut_of(benchmark):
+    entry = CONFIG.benchmarks[benchmark]
+    return entry.cut.name if isinstance(entry, Mu2) else entry.cut
+
+
+def data(name):
+    """Input function: a table of the run's benchmark and setting."""
+
+    def path(w):
+        return f"results/data/{w.benchmark}/{cut_of(w.benchmark)}/{w.setting}/{name}.parquet"
+
+    return path
+
+
+def run_folder(w, **changed):
+    """The folder of a run like `w`; the target is trained once, under split `all`."""
+    parts = dict(w.items()) | {k: str(v) for k, v in changed.items()}
+    if parts["method"] in ("base", "target"):
+        parts["split"] = "all"
+    return RUN.format(**parts)
+
+
+def last_epoch(w, method):
+    return schedule_of(CONFIG.base_models[w.base_model], method).epochs
+
+
+def languages_of(benchmark, setting):
+    """Language code -> role, resource level and script, in the setting's order."""
+    entry = CONFIG.benchmarks[benchmark]
+    if not isinstance(entry, Mu2):
+        return {entry.language: {"role": "train", "resource": "high", "script": "latin"}}
+    chosen = entry.settings[setting]
+    roles = {c: "train" for c in chosen.train} | {c: "holdout" for c in chosen.holdout}
+    return {
+        c: {"role": r, "resource": LANGUAGES[c]["resource"], "script": LANGUAGES[c]["script"]} for c, r in roles.items()
+    }
+
+
+def train_languages(w):
+    return [c for c, facts in languages_of(w.benchmark, w.setting).items() if facts["role"] == "train"]

@@ -1,0 +1,20 @@
+# Needs: files of questions in the folders named under `sources`. Makes: their tables, results/data/<benchmark>/<cut>/default/…
+rule files_build:
+    input:
+        sources=lambda w: files_sources(w.benchmark),
+    output:
+        examples=DATA + "/default/examples.parquet",
+        questions=DATA + "/default/items.parquet",
+        splits=DATA + "/default/splits.parquet",
+    log:
+        "results/logs/data/{benchmark}/{cut}/files.log",
+    benchmark:
+        "results/benchmarks/data/{benchmark}/{cut}/files_build.tsv"
+    wildcard_constraints:
+        benchmark="|".join(n for n, b in CONFIG.benchmarks.items() if not isinstance(b, Mu2)) or "none",
+    params:
+        job=lambda w: job("files_build.py", spec=files_spec(w.benchmark), benchmark=w.benchmark),
+    message:
+        "Reading the files of {wildcards.benchmark}"
+    script:
+        "../workflow/scripts/files_build.py"

@@ -1,0 +1,25 @@
+# Needs: every run's scores and training logs. Makes: results/report (index.html, tables, figures) and the merged scores.
+TEMPLATES = sorted(str(p.relative_to(workflow.basedir)) for p in Path(workflow.basedir, "resources/report").glob("*.*"))
+
+
+rule report:
+    input:
+        scores=[run.scores for run in RUNS],
+        logs=trained("/train_log.parquet"),
+        rejected=funnels(),
+        template=TEMPLATES,
+    output:
+        page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),
+        scores_all="results/report/scores.parquet",
+        tables=directory("results/report/tables"),
+        figures=directory("results/report/figures"),
+    log:
+        "results/logs/report.log",
+    benchmark:
+        "results/benchmarks/report.tsv"
+    params:
+        job=lambda w: job("report.py", config_text=yaml.safe_dump(CONFIG.model_dump(mode="json"), sort_keys=False)),
+    message:
+        "Writing results/report/index.html"
+    script:
+        "../workflow/scripts/report.py"

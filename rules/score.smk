@@ -1,0 +1,23 @@
+# Needs: answers, likelihoods and verdicts of the run, the target and the retrained model. Makes: scores.parquet.
+rule score:
+    input:
+        questions=data("items"),
+        splits=data("splits"),
+        values=value_tables,
+        answers=own("answers"),
+        likelihoods=own("likelihoods"),
+        verdicts=own("verdicts"),
+        target=told_by("target"),
+        retrain=told_by("retrain"),
+    output:
+        scores=POINT + "/scores.parquet",
+    log:
+        "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-score.log",
+    benchmark:
+        "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/score/s{seed}-e{epoch}-{attack}.tsv"
+    params:
+        job=lambda w: job("score.py", metric_modules(w), **score_values(w)),
+    message:
+        "Scoring {wildcards.method} ({wildcards.benchmark}, {wildcards.split}, attack {wildcards.attack})"
+    script:
+        "../workflow/scripts/score.py"

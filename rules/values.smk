@@ -1,0 +1,218 @@
+# Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
+from unlearning.cache.code import declared
+
+
+def mu2_languages(benchmark):
+    """Every language any setting uses, and English, from which all are translated."""
+    settings = CONFIG.benchmarks[benchmark].settings.values()
+    return {"en"} | {code for s in settings for code in (*s.train, *s.holdout)}
+
+
+def mu2_cut(benchmark):
+    entry = CONFIG.benchmarks[benchmark]
+    cut = entry.cut
+    counts = {"memorised": cut.memorised, "nonmember": cut.nonmember, "background": cut.background}
+    attributes = list(POOLS) if cut.attributes == "all" else cut.attributes
+    return {"counts": counts, "attributes": attributes, "seed": entry.seed}
+
+
+def mu2_layout(w):
+    entry = CONFIG.benchmarks[w.benchmark]
+    roles = {c: facts["role"] for c, facts in languages_of(w.benchmark, w.setting).items()}
+    return {
+        "roles": roles,
+        "forget": entry.forget,
+        "heldout_share": entry.heldout_share,
+        "benchmark": w.benchmark,
+        "seed": entry.seed,
+    }
+
+
+def files_spec(benchmark):
+    entry = CONFIG.benchmarks[benchmark]
+    spec = entry.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
+    spec["columns"] = {k: v for k, v in spec["columns"].items() if v is not None}
+    return spec
+
+
+def files_sources(benchmark):
+    """The files that the benchmark's sets name, in their folder."""
+    entry = CONFIG.benchmarks[benchmark]
+    names = {n for s in entry.sets.values() for n in (s.file, s.align) if n}
+    return [str(Path(CONFIG.sources[entry.source]) / name) for name in sorted(names)]
+
+
+def running(entry, w):
+    """What every training job takes: seed, device, precision, adapters."""
+    lora = entry.lora.model_dump() if entry.lora else None
+    return {"seed": int(w.seed), "device": CONFIG.device, "dtype": entry.dtype, "lora": lora}
+
+
+def base_values(w):
+    entry = CONFIG.base_models[w.base_model]
+    return {
+        "pretrained": {"name": entry.name, "revision": entry.revision} if entry.name else None,
+        "architecture": entry.architecture.model_dump() if entry.architecture else None,
+        "training": entry.base.model_dump(exclude={"background_share"}),
+        **running(entry, w),
+    }
+
+
+def memorize_values(w, method):
+    entry = CONFIG.base_models[w.base_model]
+    training = schedule_of(entry, method).model_dump()
+    every = list(languages_of(w.benchmark, w.setting))
+    select = {
+        "memorised_languages": train_languages(w) if method == "target" else every,
+        "background_languages": every,
+        "background_share": training.pop("background_share"),
+        "split": None if method == "target" else w.split,
+    }
+    return {"training": training, "select": select, **running(entry, w)}
+
+
+def reference_values(w):
+    dtype = CONFIG.base_models[w.base_model].dtype
+    return {"split": w.split, "languages": train_languages(w), "device": CONFIG.device, "dtype": dtype}
+
+
+def terms(w):
+    method = method_for(CONFIG, w.base_model, w.method)
+    return [f"unlearning.forget.{method.forget}", f"unlearning.retain.{method.retain}"]
+
+
+def needs(w):
+    return {need for module in terms(w) for need in declared(module, "NEEDS", ())}
+
+
+def unlearn_inputs(w):
+    inputs = {
+        "target": run_folder(w, method="target") + "/model.json",
+        "examples": data("examples")(w),
+        "splits": data("splits")(w),
+    }
+    if "ref_logprobs" in needs(w):
+        inputs["ref_logprobs"] = run_folder(w, method="target") + f"/ref_logprobs/{w.split}.parquet"
+    if "refusals" in needs(w):
+        inputs["refusals"] = "resources/refusals.yaml"
+    return inputs
+
+
+def unlearn_values(w):
+    """The method's own adapters, if it has any, stand in its entry."""
+    values = running(CONFIG.base_models[w.base_model], w)
+    del values["lora"]
+    method = method_for(CONFIG, w.base_model, w.method).model_dump()
+    return {"method": method, "split": w.split, "languages": train_languages(w), **values}
+
+
+def attacked_model(w, attack):
+    """The model.json to ask: the run's own, or the one the attack's weight attacks made of it."""
+    parts = compose(attack, CONFIG.attacks).weights
+    folder = run_folder(w)
+    return f"{folder}/e{w.epoch}/{'+'.join(parts)}/model.json" if parts else f"{folder}/model.json"
+
+
+def weights_attack(w):
+    """The last weight attack of the composed name: the one that this job applies."""
+    return CONFIG.attacks[w.attack.split("+")[-1]]
+
+
+def asked_model(w):
+    return attacked_model(w, w.attack)
+
+
+def answer_values(w):
+    asking = benchmark_of(w).asking
+    parts = compose(w.attack, CONFIG.attacks)
+    only = asked_only(parts)
+    values = {
+        "decoding": {CONFIG.attacks[name].attack: attack_params(name) for name in parts.decoding},
+        "max_new_tokens": asking.max_new_tokens,
+        "batch_size": asking.batch_size,
+        "only": only,
+        "seed": int(w.seed),
+        "device": CONFIG.device,
+        "dtype": CONFIG.base_models[w.base_model].dtype,
+        "threads": CONFIG.threads.answer,
+    }
+    return values | ({"split": w.split} if only == "forget" else {})
+
+
+def asked_only(parts):
+    """Whether an attack is tried on the forget items only, or on all."""
+    return "forget" if any(CONFIG.attacks[name].only == "forget" for name in parts.all) else "all"
+
+
+def answer_inputs(w):
+    """The splits are read only where they choose the items: the target is asked once for all of them."""
+    inputs = {"model": asked_model(w), "questions": data("items")(w)}
+    if asked_only(compose(w.attack, CONFIG.attacks)) == "forget":
+        inputs["splits"] = data("splits")(w)
+    return inputs
+
+
+def attack_params(name):
+    """The attack's own defaults with what the configuration changes."""
+    entry = CONFIG.attacks[name]
+    return declared(f"unlearning.attacks.{entry.attack}", "PARAMS", {}) | entry.params
+
+
+def told_by(method):
+    """Input function: answers, likelihoods and verdicts of `method` at its last epoch without attack."""
+
+    def paths(w):
+        folder = f"{run_folder(w, method=method)}/e{last_epoch(w, method)}/none"
+        return [f"{folder}/{name}.parquet" for name in ("answers", "likelihoods", "verdicts")]
+
+    return paths
+
+
+def own(name):
+    """Input function: a table of the scored run itself."""
+
+    def path(w):
+        return f"{run_folder(w)}/e{w.epoch}/{w.attack}/{name}.parquet"
+
+    return path
+
+
+def value_tables(w):
+    entry = benchmark_of(w)
+    if not isinstance(entry, Mu2):
+        return []
+    folder = f"results/data/{w.benchmark}/{entry.cut.name}/values"
+    return [f"{folder}/{language}.parquet" for language in languages_of(w.benchmark, w.setting)]
+
+
+def metric_modules(w):
+    return [f"unlearning.metrics.{name}" for name in benchmark_of(w).metrics]
+
+
+def score_values(w):
+    entry = benchmark_of(w)
+    identity = {k: w[k] for k in ("benchmark", "base_model", "setting", "split", "method", "attack")}
+    return {
+        "identity": identity | {"seed": int(w.seed), "epoch": int(w.epoch)},
+        "metrics": entry.metrics,
+        "languages": languages_of(w.benchmark, w.setting),
+        "judge": entry.judge,
+        "draws": CONFIG.bootstrap_draws,
+    }
+
+
+def trained(suffix):
+    """The files `suffix` of every trained model of the enabled runs, once each."""
+    folders = {run_folder(r._asdict()): None for r in RUNS if r.attack == "none"}
+    bases = {run_folder(r._asdict(), method="base"): None for r in RUNS}
+    return [folder + suffix for folder in [*bases, *folders]]
+
+
+def funnels():
+    """The refused rows of every μ² data set in use."""
+    used = {r.benchmark: None for r in RUNS if isinstance(CONFIG.benchmarks[r.benchmark], Mu2)}
+    return [
+        f"results/data/{b}/{cut_of(b)}/rejected/{language}.parquet"
+        for b in used
+        for language in sorted({c for r in RUNS if r.benchmark == b for c in languages_of(b, r.setting)})
+    ]

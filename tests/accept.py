@@ -1,0 +1,256 @@
+"""The acceptance list, run on fresh clones: prints each figure beside its bound and fails on a miss. `make accept`
+
+Options: names of sections to run only those (default, tofu, build, twice, tests). TOFU's files are read from
+$TOFU or ../shared/data/tofu; where they are absent that section says so and counts as a miss.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pyarrow.parquet as pq
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTIONS = ("default", "tofu", "build", "twice", "tests")
+TRAIN = ["en", "de", "id", "af"]
+EVERY = [*TRAIN, "es", "lv", "th", "mk"]
+results: list[bool] = []
+
+
+def show(what: str, figure, bound: str, met: bool) -> None:
+    """Print one line of the list and keep its verdict."""
+    figure = f"{figure:.4g}" if isinstance(figure, float) else str(figure)
+    print(f"{'met   ' if met else 'MISSED'}  {what:<78} {figure:>12}   {bound}", flush=True)
+    results.append(bool(met))
+
+
+def clone(folder: Path) -> Path:
+    """A fresh clone of the committed state that shares this environment."""
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    (folder / ".venv").symlink_to((ROOT / ".venv").resolve())
+    return folder
+
+
+class Peak(threading.Thread):
+    """Peak resident memory of this process' children, summed, by sampling."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.mib, self.running = 0.0, True
+
+    def run(self):
+        while self.running:
+            total = 0
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    total += child.memory_info().rss
+                except psutil.NoSuchProcess:
+                    continue
+            self.mib = max(self.mib, total / 2**20)
+            time.sleep(0.3)
+
+
+def make(folder: Path, *arguments: str) -> tuple[float, float, str]:
+    """Run make in `folder`: seconds, peak MiB, output. Stops the list when it fails."""
+    peak, started = Peak(), time.perf_counter()
+    peak.start()
+    done = subprocess.run(["make", "--no-print-directory", *arguments], cwd=folder, capture_output=True, text=True)
+    peak.running = False
+    if done.returncode:
+        sys.exit(f"make {' '.join(arguments)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}")
+    return time.perf_counter() - started, peak.mib, done.stdout + done.stderr
+
+
+class Scores:
+    """Look scores up by what they are about."""
+
+    def __init__(self, folder: Path):
+        self.table = pd.read_parquet(folder / "results/report/scores.parquet")
+
+    def __call__(self, method, metric, group="forget", language="train", task="all", benchmark="mu2", column="value"):
+        wanted = {"benchmark": benchmark, "method": method, "metric": metric, "group": group, "language": language}
+        wanted |= {"task": task, "attack": "none"}
+        rows = self.table
+        for name, value in wanted.items():
+            rows = rows[rows[name] == value]
+        assert len(rows) == 1, f"{len(rows)} rows for {wanted}"
+        return float(rows[column].iloc[0])
+
+
+def default(folder: Path) -> None:
+    """The default run and its scores."""
+    seconds, mib, _ = make(folder, "run")
+    show("make run, seconds", seconds, "< 360", seconds < 360)
+    show("make run, peak MiB of all processes", mib, "< 4096", mib < 4096)
+    seconds, _, said = make(folder, "run")
+    show("second make run, seconds", seconds, "< 10", seconds < 10)
+    show(
+        "second make run says that nothing is to be done",
+        "Nothing to be done" in said,
+        "True",
+        "Nothing to be done" in said,
+    )
+    s = Scores(folder)
+    figure = min(s("target", "se", group, "train") for group in ("forget", "retain"))
+    show("target: SE in training languages, lower of forget and retain", figure, ">= 0.95", figure >= 0.95)
+    show("target: forget PS, training languages", s("target", "ps"), ">= 0.9", s("target", "ps") >= 0.9)
+    figure = min(s("retrain", "ps", "retain", language) for language in EVERY)
+    show("retrained: lowest retain PS of the 8 languages", figure, ">= 0.9", figure >= 0.9)
+    chance = mean_chance(folder)
+    for language in ("train", "holdout"):
+        low, high = (s("retrain", "se", language=language, column=c) for c in ("ci_low", "ci_high"))
+        met = low <= chance <= high
+        show(
+            f"retrained: forget SE, {language}, interval holds chance {chance:.3f}",
+            f"{low:.3f}-{high:.3f}",
+            "holds it",
+            met,
+        )
+    ratio = s("target", "se", language="holdout") / max(s("retrain", "se", language="holdout"), 1e-9)
+    show("hold-out languages: SE of the target / of the retrained", ratio, ">= 2", ratio >= 2)
+    ratio = s("ga", "ps") / s("target", "ps")
+    show("GA: forget PS / target's", ratio, "< 0.1", ratio < 0.1)
+    ratio = s("npo_gd", "ps") / s("target", "ps")
+    show("NPO+gd: forget PS / target's", ratio, "<= 0.5", ratio <= 0.5)
+    ratio = s("npo_gd", "ps", "retain") / s("target", "ps", "retain")
+    show("NPO+gd: retain PS / target's", ratio, ">= 0.8", ratio >= 0.8)
+    figure = s("retrain", "kss_prob_roc")
+    show("retrained: raw KSS (ROC, prob), training languages", figure, ">= 0.95", figure >= 0.95)
+    figure = s("target", "kss_prob_roc")
+    show("target: raw KSS (ROC, prob), training languages", figure, "0.35-0.65", 0.35 <= figure <= 0.65)
+    contract(folder)
+
+
+def mean_chance(folder: Path) -> float:
+    """Mean of 1/|pool| over the attributes asked about."""
+    pools = yaml.safe_load((folder / "resources/mu2/pools.yaml").read_text(encoding="utf-8"))["attributes"]
+    return sum(1 / len(pool["values"]) for pool in pools.values()) / len(pools)
+
+
+def contract(folder: Path) -> None:
+    """scores.parquet follows its contract: columns, no NaN, nulls with notes, every score file the same."""
+    sys.path.insert(0, str(folder / "workflow"))
+    from unlearning.tables.artifacts import check
+
+    files = [folder / "results/report/scores.parquet", *sorted((folder / "results/runs").rglob("scores.parquet"))]
+    broken = []
+    for file in files:
+        try:
+            check(pq.read_table(file), "scores")
+        except ValueError as error:
+            broken.append(f"{file}: {error}")
+    show(
+        f"score tables that follow the contract, of {len(files)}",
+        len(files) - len(broken),
+        f"= {len(files)}",
+        not broken,
+    )
+    for line in broken:
+        print("        ", line)
+
+
+def tofu(folder: Path) -> None:
+    """TOFU's files through the same rules."""
+    data = Path(os.environ.get("TOFU", ROOT.parent / "shared/data/tofu"))
+    if not data.is_dir():
+        show("TOFU files end to end (no files here)", "absent", "present", False)
+        return
+    seconds, _, _ = make(folder, "run", "CONFIG=config/tofu_files.yaml", f"TOFU={data}")
+    show("make run with TOFU's files (after the default), seconds", seconds, "< 600", seconds < 600)
+    s = Scores(folder)
+    benchmarks = sorted(s.table["benchmark"].unique())
+    show("benchmarks in the report", "+".join(benchmarks), "mu2+tofu", benchmarks == ["mu2", "tofu"])
+    about = {"benchmark": "tofu", "language": "all"}
+    parts = s.table[
+        (s.table["metric"] == "model_utility") & (s.table["task"] != "all") & (s.table["method"] == "target")
+    ]
+    show(
+        "model utility's parts shown for the target",
+        len(parts),
+        "= 9",
+        len(parts) == 9 and parts["value"].notna().all(),
+    )
+    target = s("target", "model_utility", "all", **about)
+    unlearned = {m: s(m, "model_utility", "all", **about) for m in ("ga_gd", "npo_gd")}
+    show(
+        f"target's model utility; unlearned {max(unlearned.values()):.4f}",
+        target,
+        ">= theirs",
+        target >= max(unlearned.values()),
+    )
+    show("forget quality of the retrained model against itself", s("retrain", "forget_quality", **about), "= 1",
+         s("retrain", "forget_quality", **about) == 1)  # fmt: skip
+    figure = s("target", "forget_quality", **about)
+    show("forget quality of the target", figure, "< 0.05", figure < 0.05)
+
+
+def build(folder: Path) -> None:
+    """Full-size construction."""
+    done = subprocess.run([sys.executable, "benchmarks/mu2_build.py"], cwd=folder, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": "workflow"}, check=True)  # fmt: skip
+    seconds = float(re.search(r"([\d.]+)\s*s\b", done.stdout).group(1))
+    mib = float(re.search(r"([\d.]+)\s*MiB", done.stdout).group(1))
+    show("full-size μ² data, 250 x 20 x 8 rows with all checks, seconds", seconds, "< 60", seconds < 60)
+    show("full-size μ² data, peak MiB", mib, "< 1024", mib < 1024)
+
+
+def twice(first: Path, second: Path) -> None:
+    """The same configuration in another clone gives the same tables."""
+    make(second, "run")
+    names = ("answers", "likelihoods", "verdicts", "scores", "examples", "items", "splits")
+    files = [
+        p.relative_to(first)
+        for p in (first / "results").rglob("*.parquet")
+        if p.stem in names and "tofu" not in p.parts
+    ]
+    files = [f for f in files if f.parts[1] != "report"]
+    equal = [f for f in files if printed(first / f) == printed(second / f)]
+    show(
+        f"tables with equal fingerprints in two clones, of {len(files)}", len(equal), f"= {len(files)}", equal == files
+    )
+
+
+def printed(path: Path) -> str | None:
+    """The content fingerprint that a table's file carries."""
+    return pq.read_schema(path).metadata[b"fingerprint"].decode() if path.exists() else None
+
+
+def tests(folder: Path) -> None:
+    """The tests, as the README runs them."""
+    seconds, _, said = make(folder, "test")
+    show(f"make test, seconds ({said.strip().splitlines()[-1].strip('= ')})", seconds, "< 600", seconds < 600)
+
+
+def main() -> None:
+    """Run the sections named on the command line, or all."""
+    wanted = sys.argv[1:] or SECTIONS
+    work = Path(tempfile.mkdtemp(prefix="accept-"))
+    try:
+        first = clone(work / "first")
+        if "tests" in wanted:
+            tests(first)
+        if {"default", "tofu", "twice"} & set(wanted):
+            default(first)
+        if "twice" in wanted:
+            twice(first, clone(work / "second"))
+        if "tofu" in wanted:
+            tofu(first)
+        if "build" in wanted:
+            build(first)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{sum(results)} of {len(results)} met")
+    sys.exit(not all(results))
+
+
+if __name__ == "__main__":
+    main()

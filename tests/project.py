@@ -1,0 +1,81 @@
+"""A copy of the project in a temporary folder, for tests that run the real workflow and edit it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from unlearning.cache import ledger
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "resources")
+
+
+class Project:
+    """The workflow's files below `path`, with its own results."""
+
+    def __init__(self, path: Path, *overlays: str):
+        self.path = path
+        self.overlays = overlays
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir():
+                shutil.copytree(source, path / part, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                path.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, path / part)
+
+    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+        """Run Snakemake here with one job at a time (the tests of other files run beside)."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments, "--configfile", *self.overlays]
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, env=environment)
+        if check and done.returncode:
+            raise AssertionError(f"{' '.join(command)}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}")
+        return done
+
+    def scheduled(self) -> list[str]:
+        """What a run would do now, as labels."""
+        done = self.snakemake("--summary")
+        rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+        at = {name: i for i, name in enumerate(rows[0])}
+        pending = [r for r in rows[1:] if r[at["plan"]] != "no update"]
+        return sorted({label(r[at["output_file"]]) for r in pending} - {None})
+
+    def run(self) -> tuple[list[str], list[str]]:
+        """Run; the labels of what was computed and of what was restored."""
+        before = len(ledger.lines(self.path / "results/.ledger"))
+        self.snakemake("--quiet")
+        lines = ledger.lines(self.path / "results/.ledger")[before:]
+        return tuple(sorted(label(l["output"]) for l in lines if l["action"] == a) for a in ("computed", "restored"))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace the one occurrence of `old` in a file."""
+        path = self.path / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def label(output: str) -> str | None:
+    """A short name of the job behind an output: `train ga`, `answer npo_gd probab` … (None: a side output)."""
+    parts = Path(output).parts[1:]
+    name = Path(output).stem
+    if parts[0] == "report":
+        return "report" if name == "index" else None
+    if parts[0] == "data":
+        table = "/".join(parts[3:])
+        known = {"profiles.parquet": "profiles", "english.parquet": "english"}
+        if table in known:
+            return known[table]
+        if parts[3] in ("values", "pairs"):
+            return f"{'values' if parts[3] == 'values' else 'translate'} {name}"
+        return "build" if name == "examples" else None
+    method = parts[5]
+    if parts[-1] == "model.json":
+        return f"train {method}" if len(parts) == 8 else f"attack {method} {parts[-2]}"
+    if parts[-2] == "ref_logprobs":
+        return "reference"
+    verb = {"answers": "answer", "verdicts": "judge", "scores": "score"}.get(name)
+    return f"{verb} {method} {parts[-2]}" if verb else None

@@ -1,0 +1,126 @@
+"""Artifacts: contracts checked, writes atomic, equal tables equal files."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from unlearning.tables import artifacts, schemas
+
+ROW = {"item_id": "a", "sample": 0, "part": 0, "text": "hello", "n_tokens": 2, "finish_reason": "stop"}
+
+
+def score_row(**changed):
+    row = dict.fromkeys(("benchmark", "base_model", "setting", "split", "method", "attack"), "x")
+    row |= {"group": "forget", "language": "all", "task": "all", "metric": "ps", "seed": 0, "epoch": 1, "n": 3}
+    return row | {"value": 0.5, "ci_low": None, "ci_high": None, "note": None} | changed
+
+
+def test_equal_tables_are_equal_files(tmp_path):
+    first = artifacts.write_table([ROW], tmp_path / "a.parquet", "answers")
+    second = artifacts.write_table(pd.DataFrame([ROW]), tmp_path / "b.parquet", "answers")
+    assert first == second
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_fingerprint_ignores_chunks_but_not_order_or_values():
+    column = pa.chunked_array([["x", "y"], ["z"]])
+    table = pa.table({"a": column})
+    assert artifacts.fingerprint(table) == artifacts.fingerprint(table.combine_chunks())
+    assert artifacts.fingerprint(table) != artifacts.fingerprint(table.slice(1))
+    assert artifacts.fingerprint(table) != artifacts.fingerprint(table.take([1, 0, 2]))
+
+
+def test_fingerprint_ignores_how_a_slice_lies_in_memory():
+    long = pa.table({"a": ["x", "y", "z", None], "b": [[1], [2, 3], [], None]})
+    sliced = long.slice(1, 2)
+    assert artifacts.fingerprint(sliced) == artifacts.fingerprint(pa.table({"a": ["y", "z"], "b": [[2, 3], []]}))
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "said"),
+    [
+        ("answers", [{k: v for k, v in ROW.items() if k != "text"}], "text"),
+        ("answers", [ROW | {"text": None}], "column text: empty at row 0"),
+        ("answers", [ROW, ROW], "more than once"),
+        ("scores", [score_row(value=None)], "null without a note"),
+        ("scores", [score_row(value=float("nan"))], "NaN at row 0"),
+    ],
+)
+def test_a_broken_contract_is_refused_and_named(tmp_path, table, rows, said):
+    with pytest.raises(artifacts.TableError, match=said):
+        artifacts.write_table(rows, tmp_path / "t.parquet", table)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unexpected_columns_are_refused(tmp_path):
+    with pytest.raises(artifacts.TableError, match="unexpected columns \\['extra'\\]"):
+        artifacts.write_table(pd.DataFrame([ROW | {"extra": 1}]), tmp_path / "t.parquet", "answers")
+
+
+def test_reading_a_damaged_file_names_it_and_the_fix(tmp_path):
+    path = tmp_path / "answers.parquet"
+    path.write_bytes(b"not parquet")
+    with pytest.raises(artifacts.TableError, match="answers.parquet.*delete it and run again"):
+        artifacts.read_table(path, "answers")
+
+
+def test_a_failed_write_leaves_the_earlier_file_whole(tmp_path):
+    path = tmp_path / "t.txt"
+    artifacts.write_text(path, "before")
+    with pytest.raises(RuntimeError), artifacts.replacing(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["t.txt"]
+
+
+def test_a_full_disk_gives_a_clear_error_and_keeps_the_earlier_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    artifacts.write_table([ROW], path, "answers")
+    before = path.read_bytes()
+    program = f"""
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from unlearning.tables import artifacts
+import numpy as np
+rows = [dict(item_id=str(i), sample=0, part=0, text=np.random.default_rng(i).bytes(40).hex(), n_tokens=1,
+             finish_reason="stop") for i in range(5000)]
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+artifacts.write_table(rows, {str(path)!r}, "answers")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": "workflow"}
+    )
+    assert done.returncode != 0
+    assert "no room to write" in done.stderr and "free disk space" in done.stderr
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 20_000
+
+
+def test_every_column_is_described():
+    for name, columns in schemas.TABLES.items():
+        assert all(c.description for c in columns), name
+        assert {key for keys in [schemas.UNIQUE.get(name, ())] for key in keys} <= {c.name for c in columns}
+
+
+def test_an_unknown_table_lists_the_known_ones():
+    with pytest.raises(KeyError, match="likelihoods"):
+        schemas.schema("likelihood")
+
+
+def test_lists_and_structs_survive_a_round_trip(tmp_path):
+    row = {
+        "item_id": "i", "candidate": "reference", "part": 0, "n_tokens": 2, "logprob": -1.5,
+        "token_logprobs": [-0.5, -1.0], "argmax_hit": [True, False], "vocab_mean": [-2.0, -2.5],
+        "vocab_std": [1.0, 1.5], "value_mask": [False, True],
+    }  # fmt: skip
+    artifacts.write_table([row], tmp_path / "l.parquet", "likelihoods")
+    back = artifacts.read_table(tmp_path / "l.parquet", "likelihoods").iloc[0]
+    assert np.allclose(back["token_logprobs"], [-0.5, -1.0]) and list(back["value_mask"]) == [False, True]

@@ -1,0 +1,241 @@
+"""The real Snakefile on the minimal overlay: one run end to end, then what each edit schedules and computes.
+
+The tests of this file share one project folder and go in order; each leaves it up to date.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from project import Project
+from unlearning.tables import artifacts
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+NPO_GD = ["answer npo_gd none", "answer npo_gd probab", "answer npo_gd quantize", "attack npo_gd quantize",
+          "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize", "report", "score npo_gd none",
+          "score npo_gd probab", "score npo_gd quantize", "train npo_gd"]  # fmt: skip
+IDK_GD = ["answer idk_gd none", "judge idk_gd none", "report", "score idk_gd none", "train idk_gd"]
+GA = ["answer ga none", "judge ga none", "report", "score ga none", "train ga"]
+SCORES = ["report", "score ga none", "score idk_gd none", "score npo_gd none", "score npo_gd probab",
+          "score npo_gd quantize", "score retrain none", "score target none"]  # fmt: skip
+ANSWERS = ["answer ga none", "answer idk_gd none", "answer npo_gd none", "answer npo_gd probab",
+           "answer npo_gd quantize", "answer retrain none", "answer target none", "attack npo_gd quantize",
+           "judge ga none", "judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize",
+           "judge retrain none", "judge target none"]  # fmt: skip
+TRAINING = ["reference", "train base", "train ga", "train idk_gd", "train npo_gd", "train retrain", "train target"]
+DATA = ["build", "english", "profiles", "translate af", "translate en", "translate mk", "translate th", "values th"]
+EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *SCORES])
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return Project(tmp_path_factory.mktemp("project"), "config/minimal.yaml")
+
+
+def scores(project):
+    return pd.read_parquet(project.path / "results/report/scores.parquet")
+
+
+def test_a_first_run_computes_everything_once(project):
+    assert project.scheduled() == EVERYTHING
+    assert project.run() == (EVERYTHING, [])
+
+
+def test_then_there_is_nothing_to_do(project):
+    assert project.scheduled() == []
+    done = project.snakemake()
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_every_table_follows_its_contract_and_carries_its_provenance(project):
+    tables = [p for p in (project.path / "results").rglob("*.parquet") if ".store" not in p.parts]
+    assert len(tables) > 40
+    for path in tables:
+        table = pq.read_table(path)
+        artifacts.check(table, table.schema.metadata[b"table"].decode())
+        assert table.schema.metadata[b"fingerprint"].decode() == artifacts.fingerprint(table), path
+        assert set(table.schema.metadata) == {b"table", b"schema_version", b"fingerprint"}
+        assert path.with_name(f"{path.stem}.provenance.json").exists(), path
+
+
+def test_no_artifact_names_this_machine(project):
+    for path in (project.path / "results").rglob("*.json"):
+        assert str(project.path) not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_scores_are_exactly_the_expected_grid(project):
+    found = scores(project)
+    keys = set(found[["method", "attack", "group", "language", "task", "metric"]].itertuples(index=False, name=None))
+    assert len(keys) == len(found)
+    runs = [(m, "none") for m in ("target", "retrain", "ga", "npo_gd", "idk_gd")]
+    expected = {(*run, *key) for run in runs for key in grid(("forget", "retain", "nonmember"))}
+    for attack, trials in (("probab", ("all", "any")), ("quantize", ("all",))):
+        expected |= {("npo_gd", attack, *key) for key in grid(("forget", "retain"), trials)}
+    assert keys == expected
+
+
+def grid(asked, trials=("all",)):
+    """Every (group, language, task, metric) of the minimal overlay: train en, af; hold-out th, mk."""
+    roles = ["train", "holdout"]
+    pairs = ["en", "af", "th", "mk", *roles, "all"]
+    parts = [*roles, "train:high", "train:low", "holdout:high", "holdout:low", "holdout:other"]
+    selections = [*pairs, *parts[2:]]
+    every = ("ps", "value_probability", "rouge_l", "rouge_l_recall")
+    keys = {(g, l, "all", m) for g in asked for l in selections for m in every}
+    keys |= {(g, l, t, "se") for g in asked for l in selections for t in trials}
+    keys |= {
+        (g, l, "all", m) for g in ("forget", "retain") for l in selections for m in ("code_mixing", "answer_language")
+    }
+    keys |= {("forget", l, "all", f"privleak{x}") for l in roles for x in ("", "_flipped", "_relative")}
+    kinds = [f"kss_{score}_{curve}" for score in ("prob", "gen") for curve in ("roc", "pr")]
+    keys |= {("forget", l, "all", f"{k}{x}") for l in roles for k in kinds for x in ("", "_ratio", "_chance")}
+    keys |= {("forget", l, "all", "kps") for l in pairs}
+    keys |= {("forget", l, t, "drop_rate") for l in parts for t in ("ps", "se")}
+    return keys | {("utility", "all", "all", m) for m in ("tydi_f1", "tydi_em", "general_knowledge")}
+
+
+def test_nulls_carry_notes_and_numbers_are_in_range(project):
+    found = scores(project)
+    assert found.loc[found["value"].isna(), "note"].notna().all()
+    shares = found[found["metric"].isin(["ps", "value_probability", "se", "rouge_l", "code_mixing"])]["value"].dropna()
+    assert shares.between(0, 1).all() and np.isfinite(found["value"].dropna()).all()
+
+
+def test_the_five_trials_of_probab_differ_and_quantised_weights_take_few_values(project):
+    folder = next((project.path / "results/runs").rglob("npo_gd/s0/e2"))
+    answers = pd.read_parquet(folder / "probab/answers.parquet")
+    assert answers.groupby("item_id")["sample"].nunique().eq(5).all()
+    assert answers.groupby("item_id")["text"].nunique().max() > 1
+    own, attacked = (pd.read_parquet(folder / a / "likelihoods.parquet") for a in ("none", "quantize"))
+    both = own.merge(attacked, on=["item_id", "candidate"])
+    assert len(both) and not np.allclose(both["logprob_x"], both["logprob_y"])
+
+
+def test_the_report_stands_alone(project):
+    page = (project.path / "results/report/index.html").read_text(encoding="utf-8")
+    assert not re.search(r"""(?:src|href)\s*=\s*["']https?:""", page)
+    assert "npo_gd" in page
+
+
+def test_snakemakes_own_report_works(project):
+    project.snakemake("--report", "own.zip")
+    assert (project.path / "own.zip").stat().st_size > 10_000
+
+
+def test_a_docstring_and_a_comment_rerun_nothing(project):
+    for file in ("workflow/unlearning/forget/npo.py", "workflow/unlearning/metrics/ps.py"):
+        path = project.path / file
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"""', '"""Other words. ', 1) + "\n# a remark\n", encoding="utf-8")
+    assert project.scheduled() == []
+
+
+def test_touching_every_file_and_a_fresh_checkout_rerun_nothing(project):
+    for path in project.path.rglob("*"):
+        if path.is_file() and not {"results", ".snakemake"} & set(path.relative_to(project.path).parts):
+            os.utime(path)
+    assert project.scheduled() == []
+
+    def git(*arguments):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments], cwd=project.path, check=True)
+
+    git("init", "-q")
+    (project.path / ".gitignore").write_text("results/\n.snakemake/\n__pycache__/\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "all")
+    for part in ("Snakefile", "rules", "workflow", "config", "resources", "profiles"):
+        git("rm", "-q", "-r", "--cached", part)
+        subprocess.run(["rm", "-rf", part], cwd=project.path, check=True)
+    git("checkout", "-q", "HEAD", "--", ".")
+    assert project.scheduled() == []
+
+
+def test_a_metrics_function_rescores_and_trains_nothing(project):
+    project.edit("workflow/unlearning/metrics/ps.py", "def score(", "UNUSED = 1\n\n\ndef score(")
+    assert project.scheduled() == SCORES
+    assert project.run() == (SCORES, [])
+
+
+def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
+    project.edit("workflow/unlearning/forget/npo.py", "-(2 / beta)", "-(3 / beta)")
+    assert project.scheduled() == NPO_GD
+    assert project.run() == (NPO_GD, [])
+
+
+def test_a_refusal_reruns_the_method_that_trains_on_refusals(project):
+    path = project.path / "resources/refusals.yaml"
+    text = path.read_text(encoding="utf-8")
+    first = next(line for line in text.splitlines() if line.strip().startswith("- "))
+    path.write_text(
+        text.replace(first, first.rstrip('"') + ' Truly."' if first.endswith('"') else first + " Truly", 1),
+        encoding="utf-8",
+    )
+    assert project.scheduled() == IDK_GD
+    assert project.run() == (IDK_GD, [])
+
+
+def test_the_reports_template_reruns_the_report(project):
+    project.edit("resources/report/index.html.j2", "</body>", "<!-- changed --></body>")
+    assert project.scheduled() == ["report"]
+    assert project.run() == (["report"], [])
+
+
+def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(project):
+    project.edit("config/minimal.yaml", "ga: {epochs: 1, batch_size: 4}", "ga: {epochs: 1, batch_size: 4, lr: 2e-3}")
+    assert project.scheduled() == GA
+    assert project.run() == (GA, [])
+    project.edit("config/minimal.yaml", "ga: {epochs: 1, batch_size: 4, lr: 2e-3}", "ga: {epochs: 1, batch_size: 4}")
+    assert project.scheduled() == GA
+    assert project.run() == (["report", "score ga none"], ["answer ga none", "judge ga none", "train ga"])
+
+
+AFTER_DATA = sorted([*DATA, *TRAINING, *ANSWERS, *SCORES])
+
+
+def test_a_phrase_that_nobody_in_the_data_uses_trains_nothing(project):
+    project.edit("resources/mu2/phrasebook/th.yaml", '"January": "มกราคม"', '"January": "เดือนมกรา"')
+    assert project.scheduled() == AFTER_DATA
+    assert project.run() == (sorted([*DATA, *SCORES]), sorted([*TRAINING, *ANSWERS]))
+
+
+def test_a_phrase_in_use_retrains_and_changed_back_trains_nothing(project):
+    profiles = pd.read_parquet(project.path / "results/data/mu2/minimal/profiles.parquet")
+    english = profiles.loc[profiles["attribute"] == "hobby", "value"].iloc[0]
+    path = project.path / "resources/mu2/phrasebook/th.yaml"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(rf'("{english}": ")([^"]+)"', r'\1การ\2"', before), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") != before
+    assert project.scheduled() == AFTER_DATA
+    assert project.run() == (AFTER_DATA, [])
+    path.write_text(before, encoding="utf-8")
+    assert project.scheduled() == AFTER_DATA
+    assert project.run() == (sorted([*DATA, *SCORES]), sorted([*TRAINING, *ANSWERS]))
+
+
+def test_code_that_changes_under_a_running_job_is_not_published(project):
+    done = subprocess.run(
+        [sys.executable, "-c", CHANGED], cwd=project.path, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": f"{project.path}/workflow{os.pathsep}{project.path}/workflow/scripts"},
+    )  # fmt: skip
+    assert done.returncode == 1 and "changed while the workflow was running; run it again" in done.stderr
+
+
+CHANGED = """
+from types import SimpleNamespace as N
+import job
+from unlearning.cache import code
+spec = {"script": "judge.py", "modules": [], "values": {}, "code": code.fingerprint(job.SCRIPTS / "judge.py")}
+def function(out):
+    path = code.ROOT / "unlearning/seeds.py"
+    with open(code.ROOT / "scripts/judge.py", "a") as handle:
+        handle.write("LATER = 1\\n")
+output = {"out": "results/x.parquet"}
+job.run(N(log=[], params=N(job=spec), input={}, output=output, threads=1, rule="judge", wildcards={}), function)
+"""

@@ -1,0 +1,99 @@
+"""The edge between Snakemake and the scripts' functions: logs, restoring, provenance, ledger."""
+
+import contextlib
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from unlearning.cache import code, ledger, provenance, store
+
+LEDGER = Path("results/.ledger")
+STORE = Path("results/.store")
+SCRIPTS = Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def _logged(path: str | None) -> Iterator[None]:
+    """Send this process' stdout and stderr to the job's log (libraries' output too, so by file descriptor)."""
+    if not path:
+        yield
+        return
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(path, "w", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        yield
+
+
+def _named(part) -> dict:
+    """Named inputs or outputs as plain strings or lists of strings."""
+    return {k: v if isinstance(v, str) else list(v) for k, v in part.items()}
+
+
+def _contents(inputs: dict) -> dict[str, list[str]]:
+    paths = {k: [v] if isinstance(v, str) else v for k, v in inputs.items()}
+    return {name: [store.content_of(Path(p)) for p in group] for name, group in paths.items()}
+
+
+def _inside(inputs: dict, contents: dict) -> dict[str, str]:
+    """path -> content of every input; of a file outside the workflow only its name, as paths tell of the machine."""
+    found = {}
+    for name, group in inputs.items():
+        for path, content in zip([group] if isinstance(group, str) else group, contents[name], strict=True):
+            found[Path(path).name if Path(path).is_absolute() else path] = content
+    return found
+
+
+def _check_code(job: dict) -> None:
+    now = code.fingerprint(SCRIPTS / job["script"], job["modules"])
+    if now != job["code"]:
+        raise code.CodeChanged("the project's code changed while the workflow was running; run it again")
+
+
+def run(snakemake, function: Callable, restore: bool = False) -> None:
+    """Call `function` with the rule's inputs, outputs and values by name, or restore its outputs from the store.
+
+    Arguments that the function does not take (a template that only has to be watched, say) are an error of the rule.
+    """
+    with _logged(snakemake.log[0] if snakemake.log else None):
+        try:
+            _run(snakemake, function, restore)
+        except Exception as error:
+            traceback.print_exc()
+            print(f"\n{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            sys.exit(1)
+
+
+def _run(snakemake, function: Callable, restore: bool) -> None:
+    started = time.perf_counter()
+    os.environ["OMP_NUM_THREADS"] = str(snakemake.threads)  # read when torch is imported, in the script's function
+    job = snakemake.params.job
+    inputs, outputs = _named(snakemake.input), _named(snakemake.output)
+    _check_code(job)
+    contents = _contents(inputs)
+    key = store.job_key(job["code"], job["values"], contents)
+    restored = restore and store.restore(STORE, key, outputs)
+    if not restored:
+        # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
+        function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
+        _check_code(job)
+        if restore:
+            store.save(STORE, key, outputs)
+    seconds = time.perf_counter() - started
+    action = "restored" if restored else "computed"
+    facts = {
+        "rule": snakemake.rule, "wildcards": dict(snakemake.wildcards), "code": job["code"], "params": job["values"],
+        "inputs": _inside(inputs, contents),
+        "key": key, "action": action, "seconds": round(seconds, 3), "versions": provenance.versions(),
+    }  # fmt: skip
+    for path in outputs.values():
+        if Path(path).suffix in (".parquet", ".json"):
+            provenance.write(path, facts)
+    first = next(iter(outputs.values()))
+    ledger.record(LEDGER, snakemake.rule, first, action, seconds)

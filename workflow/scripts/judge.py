@@ -1,0 +1,20 @@
+"""Judge each answer against its reference."""
+
+
+def judge(answers: str, questions: str, verdicts: str, judge: str) -> None:
+    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer. ValueError if it is unknown."""
+    from importlib import import_module
+
+    from unlearning.cache.code import available
+    from unlearning.tables.artifacts import read_table, write_table
+
+    if judge not in available("judges"):
+        raise ValueError(f"judge {judge!r} is unknown; judges are {', '.join(available('judges'))}")
+    module = import_module(f"unlearning.judges.{judge}")
+    write_table(module.judge(read_table(answers, "answers"), read_table(questions, "items")), verdicts, "verdicts")
+
+
+if __name__ == "__main__":
+    from job import run
+
+    run(snakemake, judge, restore=True)  # noqa: F821

@@ -1,0 +1,75 @@
+"""Turn all score tables into the report: tables, figures and a page that stands alone."""
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from unlearning.report.assemble import assemble
+from unlearning.report.html import render
+from unlearning.report.sources import read_funnel, read_logs, read_roles, read_runs, read_scores, read_times
+from unlearning.tables.artifacts import write_table, write_text
+from unlearning.tables.schemas import schema
+
+
+@contextlib.contextmanager
+def _replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `path` that takes its place on success and is removed on failure."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        shutil.rmtree(path, ignore_errors=True)
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _templates(paths: list[str]) -> dict[str, str]:
+    found = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in paths}
+    missing = [name for name in ("index.html.j2", "style.css", "page.js", "metrics.yaml") if name not in found]
+    if missing:
+        raise ValueError(f"report: template files missing: {', '.join(missing)}; they lie in resources/report")
+    return found
+
+
+def report(
+    scores: list[str],
+    template: list[str],
+    page: str,
+    tables: str,
+    figures: str,
+    scores_all: str,
+    config_text: str,
+    logs: list[str] = (),
+    rejected: list[str] = (),
+    kept: list[str] = (),
+    benchmarks: str = "results/benchmarks",
+) -> None:
+    """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
+
+    `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
+    tables of pairs beside `rejected`, for the funnel. `benchmarks`: Snakemake's benchmark files; may be missing.
+    """
+    import yaml
+
+    found = read_scores(scores)
+    runs = read_runs(found)
+    texts = _templates(template)
+    fingerprint = write_table(found[schema("scores").names], Path(scores_all), "scores")
+    with _replacing_folder(Path(tables)) as table_folder, _replacing_folder(Path(figures)) as figure_folder:
+        roles = read_roles(yaml.safe_load(config_text) or {})
+        panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder)
+        html = render(
+            texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
+            yaml.safe_load(texts["metrics.yaml"]),
+        )  # fmt: skip
+    write_text(Path(page), html)
+
+
+if __name__ == "__main__":
+    from job import run
+
+    run(snakemake, report)  # noqa: F821

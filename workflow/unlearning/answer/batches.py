@@ -1,0 +1,42 @@
+"""What generating and scoring share: which questions can be asked, in what batches, a clear word when memory ends."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+
+from unlearning.answer.decoding import AnswerError
+
+
+def check_items(items: pd.DataFrame) -> None:
+    """AnswerError unless there is at least one item and all of them are text."""
+    if items.empty:
+        raise AnswerError("no items to ask: the table is empty, or no item is left after choosing groups and split")
+    pictures = items.loc[items["modality"] != "text", "item_id"]
+    if len(pictures):
+        raise AnswerError(
+            f"{len(pictures)} items are not text, first {pictures.iloc[0]!r}: a model asked through a tokenizer alone "
+            "would not see the picture; leave these items out"
+        )
+
+
+def by_length(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
+    """Row numbers in batches of alike length, longest first, so that what does not fit in memory fails at once."""
+    if batch_size < 1:
+        raise AnswerError(f"batch_size {batch_size}: should be 1 or more")
+    order = np.argsort(-np.asarray(lengths), kind="stable")
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+
+
+@contextlib.contextmanager
+def explain_memory(batch_size: int) -> Iterator[None]:
+    """Turn PyTorch's out-of-memory errors (GPU or CPU) into one that names the batch size to try."""
+    try:
+        yield
+    except RuntimeError as error:  # torch.OutOfMemoryError is one; the CPU's allocator raises the plain kind
+        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+            raise
+        advice = f"try batch_size {batch_size // 2}" if batch_size > 1 else "use a larger device or a smaller dtype"
+        raise AnswerError(f"out of memory with batch_size {batch_size}: {advice} ({error})") from error

@@ -1,0 +1,184 @@
+"""Answers of a model to questions, greedy or sampled, the same whatever the batches.
+
+Shapes: B rows still writing, S columns so far, T longest answer, V vocabulary.
+
+Decoding is an own loop, not `model.generate`: that takes over settings a published model ships with (a repetition
+penalty, say), so that "greedy" would not be greedy, and it has no seed per row.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from unlearning.answer.batches import by_length, check_items, explain_memory
+from unlearning.answer.decoding import AnswerError, Decoding
+from unlearning.models.encode import encode_prompts, pad_id
+from unlearning.seeds import seed_for
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+HEAD = 64  # most nuclei are smaller; sorting a whole vocabulary costs five times as much as finding its first 64
+Choose = Callable[[torch.Tensor, np.ndarray, int], torch.Tensor]  # (logits_BV, rows_B, step) -> tokens_B
+
+
+def generate(
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    items: pd.DataFrame,
+    decoding: Decoding,
+    seed: int,
+    batch_size: int,
+    max_new_tokens: int,
+) -> pd.DataFrame:
+    """The `answers` table: for each item, in the items' order, `decoding.samples` answers.
+
+    An answer ends at an end-of-text token ("stop"; the token counts in `n_tokens` and is not in the text) or after
+    `max_new_tokens` ("length"; a character cut in the middle of its bytes is left out of the text).
+
+    Sampling: the token at position t of (item, sample) is found by inverting the cumulative distribution at the uniform
+    number u_t, and u_0, u_1, … come from a generator seeded by (seed, item_id, sample) alone. So neither the other rows
+    of a batch, nor their order, nor a larger `max_new_tokens` changes a draw, up to the rounding of the logits.
+
+    Raises AnswerError on no items, items with pictures, or too little memory.
+    """
+    check_items(items)
+    if max_new_tokens < 1:
+        raise AnswerError(f"max_new_tokens {max_new_tokens}: should be 1 or more")
+    prompts = encode_prompts(tokenizer, items["messages"].tolist())
+    item_of_row = np.repeat(np.arange(len(items)), decoding.samples)
+    sample_of_row = np.tile(np.arange(decoding.samples), len(items))
+    item_ids = items["item_id"].to_numpy()[item_of_row]
+    choose = _chooser(decoding, seed, item_ids, sample_of_row, max_new_tokens)
+    stops = stop_ids(model, tokenizer)
+    written: list[list[int]] = [[]] * len(item_of_row)
+    with tqdm(total=len(item_of_row), desc="generate", unit="answer", mininterval=1) as bar:
+        for rows in by_length([len(prompts[i]) for i in item_of_row], batch_size):
+            with explain_memory(batch_size):
+                batch = [prompts[i] for i in item_of_row[rows]]
+                tokens = _continue(model, batch, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
+            for row, ids in zip(rows, tokens, strict=True):
+                written[row] = ids
+            bar.update(len(rows))
+    stopped = np.array([ids[-1] in stops for ids in written])
+    return pd.DataFrame(
+        {
+            "item_id": item_ids,
+            "sample": sample_of_row.astype(np.int32),
+            "part": np.int32(0),
+            "text": _texts(tokenizer, written, stopped),
+            "n_tokens": np.array([len(ids) for ids in written], dtype=np.int32),
+            "finish_reason": np.where(stopped, "stop", "length"),
+        }
+    )
+
+
+def stop_ids(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> set[int]:
+    """Tokens that end an answer: the tokenizer's end-of-text token and those of the model's generation settings."""
+    own = model.generation_config.eos_token_id if model.generation_config is not None else None
+    own = own if isinstance(own, (list, tuple)) else [own]
+    return {token for token in [tokenizer.eos_token_id, *own] if token is not None}
+
+
+def nucleus(logits_BV: torch.Tensor, uniform_B: torch.Tensor, temperature: float, top_p: float) -> torch.Tensor:
+    """`tokens_B` drawn from softmax(logits / temperature) cut to its nucleus, at the quantiles `uniform_B` in [0, 1).
+
+    Tokens are laid out from the most likely down; those before which less than `top_p` has been reached are kept, and
+    the token whose share of the kept mass contains u is taken.
+    """
+    probs_BV = torch.softmax(logits_BV.double() / temperature, dim=-1)
+    uniform_B = uniform_B.to(probs_BV)
+    head_BK, ids_BK = probs_BV.topk(min(HEAD, probs_BV.shape[-1]))
+    tokens_B = _invert(head_BK, ids_BK, uniform_B, top_p)
+    wide_B = head_BK.sum(-1) < top_p
+    if wide_B.any():
+        sorted_BV, ids_BV = probs_BV[wide_B].sort(dim=-1, descending=True, stable=True)
+        tokens_B[wide_B] = _invert(sorted_BV, ids_BV, uniform_B[wide_B], top_p)
+    return tokens_B
+
+
+def _invert(probs_BK: torch.Tensor, ids_BK: torch.Tensor, uniform_B: torch.Tensor, top_p: float) -> torch.Tensor:
+    """The id at quantile `uniform_B` of the nucleus; `probs_BK` falls along each row and reaches `top_p`."""
+    reached_BK = probs_BK.cumsum(-1)
+    last_B1 = ((reached_BK - probs_BK) < top_p).sum(-1, keepdim=True) - 1
+    target_B1 = uniform_B.unsqueeze(-1) * reached_BK.gather(-1, last_B1)
+    rank_B1 = torch.searchsorted(reached_BK, target_B1, right=True).minimum(last_B1)
+    return ids_BK.gather(-1, rank_B1).squeeze(-1)
+
+
+def _chooser(decoding: Decoding, seed: int, item_ids: Sequence[str], samples: Sequence[int], steps: int) -> Choose:
+    if decoding.greedy:
+        return lambda logits_BV, rows_B, step: logits_BV.argmax(-1)
+    seeds = [seed_for(seed, "answer", f"{item}\x1f{k}") for item, k in zip(item_ids, samples, strict=True)]
+    uniforms = torch.from_numpy(np.stack([np.random.default_rng(s).random(steps) for s in seeds]))
+    return lambda logits_BV, rows_B, step: nucleus(
+        logits_BV, uniforms[rows_B, step], decoding.temperature, decoding.top_p
+    )
+
+
+def _pad_left(prompts: Sequence[Sequence[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """`ids_BS` and the 0/1 mask `mask_BS` of prompts padded on the left."""
+    width = max(map(len, prompts))
+    ids, mask = np.full((len(prompts), width), pad), np.zeros((len(prompts), width), dtype=np.int64)
+    for row, prompt in enumerate(prompts):
+        ids[row, width - len(prompt) :] = prompt
+        mask[row, width - len(prompt) :] = 1
+    return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+@torch.inference_mode()
+def _continue(
+    model: "PreTrainedModel",
+    prompts: Sequence[Sequence[int]],
+    rows: np.ndarray,
+    choose: Choose,
+    stops: set[int],
+    steps: int,
+    pad: int,
+) -> list[list[int]]:
+    """Tokens written after each prompt, the stopping token included. Rows that have stopped leave the batch."""
+    ids_BS, mask_BS = (tensor.to(model.device) for tensor in _pad_left(prompts, pad))
+    positions_BS = (mask_BS.cumsum(1) - 1).clamp_min(0)
+    accepted = inspect.signature(model.forward).parameters
+    stops_tensor = torch.tensor(sorted(stops), device=model.device)
+    written: list[list[int]] = [[] for _ in prompts]
+    alive, cache = np.arange(len(prompts)), None
+    for step in range(steps):
+        arguments = {"position_ids": positions_BS, "logits_to_keep": 1}
+        arguments = {name: value for name, value in arguments.items() if name in accepted}
+        output = model(
+            input_ids=ids_BS,
+            attention_mask=mask_BS,
+            past_key_values=cache,
+            use_cache=True,
+            return_dict=True,
+            **arguments,
+        )
+        cache = output.past_key_values
+        tokens_B = choose(output.logits[:, -1], rows[alive], step)
+        for row, token in zip(alive, tokens_B.tolist(), strict=True):
+            written[row].append(token)
+        going_B = ~torch.isin(tokens_B, stops_tensor)
+        if not going_B.any():
+            break
+        if not going_B.all():
+            kept = going_B.nonzero().squeeze(1)
+            cache.batch_select_indices(kept)
+            alive = alive[kept.cpu().numpy()]
+            tokens_B, mask_BS, positions_BS = tokens_B[kept], mask_BS[kept], positions_BS[kept]
+        ids_BS = tokens_B.unsqueeze(1)
+        mask_BS = torch.cat([mask_BS, mask_BS.new_ones(len(mask_BS), 1)], dim=1)
+        positions_BS = positions_BS[:, -1:] + 1
+    return written
+
+
+def _texts(tokenizer: "PreTrainedTokenizerBase", written: list[list[int]], stopped: np.ndarray) -> list[str]:
+    ids = [tokens[:-1] if stop else tokens for tokens, stop in zip(written, stopped, strict=True)]
+    texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    # a cut character shows as U+FFFD at the end; anywhere else that character is what the model wrote
+    return [text if stop else text.rstrip("\ufffd") for text, stop in zip(texts, stopped, strict=True)]

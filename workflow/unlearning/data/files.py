@@ -1,0 +1,219 @@
+"""Anyone's own data: `examples`, `items` and `splits` from files described by a specification (see `files_spec`).
+
+TOFU is one configuration of it. Identifiers are "<set>/<row of its file>", never the question (questions repeat).
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from unlearning.data.arrow import Built, candidates, table, text_lists, user_messages
+from unlearning.data.files_spec import COLUMNS, LIST_COLUMNS, MEMBER_GROUPS, FilesError, checked, source_files
+from unlearning.data.records import read_records
+
+
+def build(spec: dict, benchmark: str = "files") -> Built:
+    """The tables of the data that `spec` describes; FilesError names the file, key or row that is wrong.
+
+    - examples: sets with train: true; group memorised for forget and retain sets, background for the others.
+    - items: every question of every set but background; forget sets carry the base group retain, a split says the rest.
+    - splits: per split, each row of the forget and retain sets that are trained: forget in the named sets, else retain.
+
+    A record is a question and its answer, or a document: that is taught as an answer to no question, and not asked.
+    """
+    spec = checked(spec)
+    tables = {path: read_records(path) for path in source_files(spec)}
+    _check_columns_exist(tables, spec["columns"])
+    sets = [_read_set(name, entry, spec, tables) for name, entry in spec["sets"].items()]
+    records = pd.concat(sets, ignore_index=True)
+    _check_identifiers(records)
+    _check_overlap(records)
+    asked = records[records["question"].notna() & (records["set_group"] != "background")]
+    return Built(
+        _examples(records[records["train"]], benchmark), _items(asked, benchmark), _splits(records, spec["splits"])
+    )
+
+
+def _check_columns_exist(tables: dict[str, pd.DataFrame], columns: dict) -> None:
+    existing = list(dict.fromkeys(column for table in tables.values() for column in table.columns))
+    for role, named in columns.items():
+        for column in _as_list(named):
+            if column not in existing:
+                raise FilesError(
+                    f"files.columns.{role}: no file has a column {column!r}; columns are {', '.join(existing)}"
+                )
+
+
+def _as_list(named: str | list[str]) -> list[str]:
+    return [named] if isinstance(named, str) else list(named)
+
+
+def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """One set's records with our column names, its identifiers and its group; the index is the row in the file."""
+    found, where = tables[entry["file"]], f"files.sets.{name}, {entry['file']}"
+    first, end = entry["rows"] or (0, len(found))
+    if end > len(found):
+        raise FilesError(f"{where}: rows [{first}, {end}] of {len(found)}")
+    records = _mapped(found.iloc[first:end], spec["columns"], where)
+    if entry["align"]:
+        other = _mapped(tables[entry["align"]], spec["columns"], f"files.sets.{name}, {entry['align']}")
+        _align(records, other, f"{where} and {entry['align']}")
+    records["id"] = name + "/" + records.index.astype("str")
+    records["knowledge_id"] = records["knowledge_id"].where(records["knowledge_id"].notna(), records["id"])
+    if entry["rows_per_person"]:
+        records["person_id"] = name + "/p" + (records.index // entry["rows_per_person"]).astype("str")
+    _check_texts(records, where)
+    return records.assign(set=name, set_group=entry["group"], train=entry["train"], language=spec["language"])
+
+
+def _mapped(found: pd.DataFrame, columns: dict, where: str) -> pd.DataFrame:
+    """`found` under our names: texts or None, lists for LIST_COLUMNS; a role may be spread over several columns."""
+    for role in ("question", "answer"):
+        if role in columns and columns[role] not in found.columns and columns.get("document") not in found.columns:
+            raise FilesError(
+                f"{where}: no column {columns[role]!r} ({role}); columns are {', '.join(map(str, found.columns))}"
+            )
+    mapped = pd.DataFrame(index=found.index)
+    for role in COLUMNS:
+        present = [c for c in _as_list(columns.get(role, [])) if c in found.columns]
+        if role in LIST_COLUMNS:
+            cells = found[present].itertuples(index=False)
+            lists = (
+                [[text for cell in row for text in _texts(cell)] for row in cells] if present else [None] * len(found)
+            )
+            mapped[role] = pd.Series(lists, index=found.index, dtype=object)
+        else:
+            mapped[role] = found[present[0]].map(_text).astype(object) if present else None
+    return mapped.astype(object)
+
+
+def _text(cell: object) -> str | None:
+    """A cell as text; None when it is empty (null, NaN, blank)."""
+    return None if cell is None or cell != cell or not str(cell).strip() else str(cell)
+
+
+def _texts(cell: object) -> list[str]:
+    """A cell's texts: a list, a JSON array in a string (CSV), one text, or nothing."""
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            cell = json.loads(cell)
+        except json.JSONDecodeError:
+            return [cell]
+    found = cell if isinstance(cell, list) else [cell]
+    return [text for each in found if (text := _text(each)) is not None]
+
+
+def _align(records: pd.DataFrame, other: pd.DataFrame, where: str) -> None:
+    """Bring what the aligned file adds, row by row, once its questions are seen to be the same."""
+    if len(other) != len(records):
+        raise FilesError(
+            f"{where}: {len(records)} and {len(other)} rows; the aligned file needs one for each row of the set"
+        )
+    differs = np.flatnonzero(other["question"].to_numpy() != records["question"].to_numpy())
+    if differs.size:
+        row = differs[0]
+        raise FilesError(
+            f"{where}: {differs.size} of {len(records)} questions differ, first at row {row} of the set: "
+            f"{records['question'].iloc[row]!r} and {other['question'].iloc[row]!r}; align them row by row"
+        )
+    for role in COLUMNS:
+        if records[role].isna().all():
+            records[role] = other[role].to_numpy()
+
+
+def _check_texts(records: pd.DataFrame, where: str) -> None:
+    documents = records["document"].notna() & records["question"].isna()
+    for role in ("question", "answer"):
+        empty = records.index[records[role].isna() & ~documents]
+        if len(empty):
+            raise FilesError(
+                f"{where}: row {empty[0]} has no {role} ({len(empty)} such rows, counted from 0); fill or remove them"
+            )
+
+
+def _check_identifiers(records: pd.DataFrame) -> None:
+    repeated = records[records["knowledge_id"].duplicated(keep=False)]
+    if len(repeated):
+        first = repeated["knowledge_id"].iloc[0]
+        at = ", ".join(repeated.loc[repeated["knowledge_id"] == first, "id"])
+        raise FilesError(f"knowledge_id {first!r} stands at {at}; give each row its own, or no column")
+
+
+def _check_overlap(records: pd.DataFrame) -> None:
+    """Refuse a record that is both trained on and held out, or both a forget and a retain row."""
+    trained, unseen = records[records["train"]], records[~records["train"]]
+    _refuse_common(trained, unseen, "trained on and held out (train: false)")
+    _refuse_common(
+        records[records["set_group"] == "forget"],
+        records[records["set_group"] == "retain"],
+        "in a forget and a retain set",
+    )
+
+
+def _refuse_common(one: pd.DataFrame, other: pd.DataFrame, words: str) -> None:
+    keys = ["question", "answer", "document"]
+    common = one[[*keys, "id"]].merge(other[[*keys, "id"]], on=keys, suffixes=("", "_other"))
+    if len(common):
+        first = common.iloc[0]
+        raise FilesError(
+            f"{len(common)} records are both {words}, first {first['id']} = {first['id_other']}; keep each in one set"
+        )
+
+
+def _examples(records: pd.DataFrame, benchmark: str) -> pa.Table:
+    document = records["question"].isna()
+    return table("examples", len(records), {
+        "example_id": records["id"], "benchmark": benchmark, "knowledge_id": records["knowledge_id"],
+        "group": records["set_group"].isin(MEMBER_GROUPS).map({True: "memorised", False: "background"}),
+        "person_id": records["person_id"], "language": records["language"], "modality": "text",
+        "messages": user_messages(records["question"]), "value": records["value"],
+        "answer": records["answer"].where(~document, records["document"]),
+    })  # fmt: skip
+
+
+def _items(records: pd.DataFrame, benchmark: str) -> pa.Table:
+    lists = {role: records[role].map(lambda cell: cell if isinstance(cell, list) else []) for role in LIST_COLUMNS}
+    further = [
+        ({"paraphrase": p} if p is not None else {}) | {f"perturbed_{i}": t for i, t in enumerate(wrong)}
+        for p, wrong in zip(records["paraphrase"], lists["perturbed"], strict=True)
+    ]
+    return table("items", len(records), {
+        "item_id": records["id"], "benchmark": benchmark, "task": "qa", "modality": "text",
+        "group": records["set_group"].replace("forget", "retain"),
+        "knowledge_id": records["knowledge_id"], "person_id": records["person_id"], "language": records["language"],
+        "messages": user_messages(records["question"]), "reference": records["answer"], "value": records["value"],
+        "aliases": text_lists(lists["aliases"]), "options": text_lists(lists["options"]),
+        "correct_option": _correct_options(records, lists["options"]),
+        "candidates": candidates(pd.Series(further, dtype=object)),
+    })  # fmt: skip
+
+
+def _correct_options(records: pd.DataFrame, options: pd.Series) -> pa.Array:
+    rows = zip(records["id"], options, records["correct_option"], records["answer"], strict=True)
+    return pa.array([correct_option(*row) if row[1] else None for row in rows], pa.int32())
+
+
+def correct_option(ident: str, options: list[str], given: str | None, answer: str) -> int:
+    """The right option's index, from `given` (index from 0, letter, or the option's text), else the answer's text."""
+    wanted = answer if given is None else given
+    if wanted in options:
+        return options.index(wanted)
+    text = wanted.strip()
+    index = int(text) if text.isdigit() else ord(text.upper()) - ord("A") if len(text) == 1 and text.isalpha() else -1
+    if not 0 <= index < len(options):
+        raise FilesError(f"{ident}: right option {wanted!r} is not among {options}; give text, letter or index from 0")
+    return index
+
+
+def _splits(records: pd.DataFrame, splits: dict[str, list[str]]) -> pd.DataFrame:
+    members = records[records["set_group"].isin(MEMBER_GROUPS) & records["train"]]
+    tables = []
+    for split, names in splits.items():
+        forgotten = members["set"].isin(names)
+        if forgotten.all():
+            raise FilesError(f"files.splits.{split}: {names} are all there is; keep a set to retain")
+        group = np.where(forgotten, "forget", "retain")
+        tables.append(pd.DataFrame({"split": split, "knowledge_id": members["knowledge_id"], "group": group}))
+    return pd.concat(tables, ignore_index=True)

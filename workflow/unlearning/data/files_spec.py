@@ -1,0 +1,104 @@
+"""The description of someone's own data (files, columns, groups, splits); checked here, read in `files`.
+
+language: en
+columns: {question: question, answer: answer, paraphrase: paraphrased_answer, perturbed: perturbed_answer}
+sets:
+  retain: {file: full.json, rows: [0, 400], align: retain_perturbed.json, group: retain, rows_per_person: 20}
+  forget01: {file: full.json, rows: [3960, 4000], align: forget01_perturbed.json, group: forget}
+  world_facts: {file: world_facts_perturbed.json, group: world_facts}
+splits: {forget01: [forget01]}
+"""
+
+TEXT_COLUMNS = ("question", "answer", "paraphrase", "value", "knowledge_id", "person_id", "document", "correct_option")
+LIST_COLUMNS = ("perturbed", "options", "aliases")
+COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS)
+MEMBER_GROUPS = ("forget", "retain")
+TAUGHT_GROUPS = (*MEMBER_GROUPS, "background", "real_authors", "world_facts")
+UNSEEN_GROUPS = ("nonmember", "utility")
+SET_DEFAULTS = {"rows": None, "align": None, "train": True, "rows_per_person": None}
+
+
+class FilesError(ValueError):
+    """The data or its description is wrong; the message names the file, key or row, what is allowed, how to mend it."""
+
+
+def checked(spec: dict) -> dict:
+    """`spec` with every set's defaults filled in. FilesError says which key is wrong and what is allowed."""
+    _keys(spec, ("language", "columns", "sets", "splits"), ("language", "columns", "sets", "splits"), "files")
+    needed = ("document",) if "document" in spec["columns"] else ("question", "answer")
+    _keys(spec["columns"], needed, COLUMNS, "files.columns")
+    if not spec["sets"] or not spec["splits"]:
+        raise FilesError("files: sets and splits must name at least one each")
+    sets = {name: _set(name, entry) for name, entry in spec["sets"].items()}
+    for split, names in spec["splits"].items():
+        _split(split, names, sets)
+    unused = [
+        n
+        for n, s in sets.items()
+        if s["group"] == "forget" and all(n not in names for names in spec["splits"].values())
+    ]
+    if unused:
+        raise FilesError(
+            f"files.sets: {unused} have group forget and stand in no split; add them to one or use group retain"
+        )
+    return {**spec, "sets": sets}
+
+
+def source_files(spec: dict) -> list[str]:
+    """Every file that `spec` reads, once each, in order: the inputs of the job that builds from it."""
+    found = (entry.get(key) for entry in spec["sets"].values() for key in ("file", "align"))
+    return list(dict.fromkeys(path for path in found if path))
+
+
+def located(spec: dict, sources: list[str]) -> dict:
+    """`spec` with every file name replaced by the path among `sources` that ends with it. FilesError if none does."""
+
+    def path(name: str | None) -> str | None:
+        found = [source for source in sources if name and ("/" + source).endswith("/" + name)]
+        if name and not found:
+            raise FilesError(f"files: {name} is not among the files given: {', '.join(sources) or 'none'}")
+        return found[0] if found else None
+
+    sets = {n: s | {key: path(s.get(key)) for key in ("file", "align")} for n, s in spec["sets"].items()}
+    return {**spec, "sets": sets}
+
+
+def _keys(found: dict, needed: tuple[str, ...], allowed: tuple[str, ...], where: str) -> None:
+    missing = [key for key in needed if key not in found]
+    unknown = [key for key in found if key not in allowed]
+    if missing or unknown:
+        raise FilesError(f"{where}: missing {missing}, unknown {unknown}; allowed: {', '.join(allowed)}")
+
+
+def _set(name: str, entry: dict) -> dict:
+    where = f"files.sets.{name}"
+    _keys(entry, ("file", "group"), ("file", "group", *SET_DEFAULTS), where)
+    entry = {**SET_DEFAULTS, **entry}
+    group, rows = entry["group"], entry["rows"]
+    if group not in TAUGHT_GROUPS + UNSEEN_GROUPS:
+        raise FilesError(f"{where}.group: {group!r}; allowed: {', '.join(TAUGHT_GROUPS + UNSEEN_GROUPS)}")
+    if not isinstance(entry["train"], bool):
+        raise FilesError(f"{where}.train: {entry['train']!r}; allowed: true, false")
+    if entry["train"] and group in UNSEEN_GROUPS:
+        raise FilesError(f"{where}: group {group} is what the model never saw; set train: false")
+    if rows is not None and not (isinstance(rows, (list, tuple)) and len(rows) == 2 and 0 <= rows[0] < rows[1]):
+        raise FilesError(
+            f"{where}.rows: {rows!r}; give [first, end) from 0 with first < end, or leave it out for all rows"
+        )
+    per_person = entry["rows_per_person"]
+    if per_person is not None and (not isinstance(per_person, int) or per_person < 1):
+        raise FilesError(f"{where}.rows_per_person: {per_person!r}; give a whole number from 1, or leave it out")
+    return entry
+
+
+def _split(split: str, names: list[str], sets: dict) -> None:
+    if not names:
+        raise FilesError(f"files.splits.{split}: the forget set is empty; name at least one set")
+    for name in names:
+        if name not in sets:
+            raise FilesError(f"files.splits.{split}: no set {name!r}; sets are {', '.join(sets)}")
+        if sets[name]["group"] not in MEMBER_GROUPS or not sets[name]["train"]:
+            raise FilesError(
+                f"files.splits.{split}: set {name} needs group forget or retain and train: true to be forgotten, "
+                f"has group {sets[name]['group']}, train: {str(sets[name]['train']).lower()}"
+            )

@@ -1,0 +1,41 @@
+"""Text helpers of the construction: folding, masking names, finding words. Vectorised or over distinct texts only."""
+
+import functools
+import re
+import unicodedata
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+NAME_MASK = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: no letter, no word character, in no text of ours
+_MARKS = re.compile(
+    "[\u0300-\u036f]"
+)  # accents of Latin, Greek and Cyrillic; Thai and Urdu marks carry meaning and stay
+
+
+@functools.lru_cache(maxsize=100_000)
+def fold(text: str) -> str:
+    """`text` without case, accents, full-width forms and repeated spaces, to compare spellings."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join(unicodedata.normalize("NFC", _MARKS.sub("", decomposed)).split())
+
+
+def strings(column: pd.Series) -> np.ndarray:
+    """`column` as a numpy array of variable-width strings, for `numpy.strings`."""
+    return column.to_numpy(dtype=object).astype(np.dtypes.StringDType())
+
+
+def mask_name(text: pd.Series, name: pd.Series) -> pd.Series:
+    """`text` with each row's own `name` replaced by NAME_MASK: what is left is the template and the value."""
+    masked = np.strings.replace(strings(text), strings(name), NAME_MASK)
+    return pd.Series(masked.astype(object), index=text.index, dtype="str")
+
+
+def per_distinct(frame: pd.DataFrame, columns: list[str], reason: Callable[..., str | None]) -> pd.Series:
+    """`reason(*row)` for each distinct row of `columns`, spread over `frame`'s rows (reason or None, object dtype)."""
+    codes = frame.groupby(columns, sort=False).ngroup().to_numpy()
+    distinct = frame[columns].drop_duplicates()
+    reasons = np.empty(len(distinct), dtype=object)
+    reasons[:] = [reason(*row) for row in distinct.itertuples(index=False)]
+    return pd.Series(reasons[codes], index=frame.index, dtype=object)

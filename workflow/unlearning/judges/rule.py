@@ -1,0 +1,85 @@
+"""The judge that needs no model: the answer must contain the right value.
+
+Deterministic; exact where values are unambiguous, as in the value pools; blind to paraphrase.
+"""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from unlearning.text.words import contains, normalise, without
+
+NEEDS = ("answers", "items")
+
+
+class Forms(NamedTuple):
+    """What one question's answer is held against, all normalised."""
+
+    reference: str
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    language: str
+
+
+def judge(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Table `verdicts`: one row an answer, score 1.0 and correct where it is right, else 0.0; see `verdict`.
+
+    Right forms are the item's value, its aliases and its correct option; the reference where it has no value.
+    ValueError for an answer to an unknown item, and for a prompt of several questions.
+    """
+    places = pd.Index(items["item_id"]).get_indexer(answers["item_id"])
+    if (places < 0).any():
+        lost = answers["item_id"].iloc[int((places < 0).argmax())]
+        raise ValueError(f"answers: item {lost!r} is not among the {len(items)} items judged against")
+    question, asked = pd.factorize(places)
+    forms = [_forms(*cells) for cells in _cells(items.iloc[asked])]
+    found = [verdict(text, forms[q]) for text, q in zip(answers["text"].to_list(), question, strict=True)]
+    right = [correct for correct, _ in found]
+    return (
+        answers[["item_id", "sample", "part"]]
+        .reset_index(drop=True)
+        .assign(
+            judge="rule", score=[float(r) for r in right], correct=right, raw=[why for _, why in found], failed=None
+        )
+    )
+
+
+def verdict(text: str, forms: Forms) -> tuple[bool, str]:
+    """(whether `text` is right, the rule that says so).
+
+    Right is the reference word for word, or a text that holds a right form and, once that is struck out, no wrong
+    option: so the option "New York" does not count inside the right "New York City". An empty answer is wrong.
+    """
+    text = normalise(text)
+    if not text:
+        return False, "empty answer"
+    if text == forms.reference:
+        return True, "is the reference"
+    held = [form for form in forms.right if contains(text, form, forms.language)]
+    if not held:
+        return False, f"does not hold {' or '.join(forms.right)}"
+    for form in sorted(held, key=len, reverse=True):
+        text = without(text, form, forms.language)
+    other = next((form for form in forms.wrong if contains(text, form, forms.language)), None)
+    return (True, f"holds {held[0]}") if other is None else (False, f"holds {held[0]} and {other}")
+
+
+def _cells(items: pd.DataFrame):
+    columns = ("item_id", "language", "reference", "value", "aliases", "options", "correct_option", "parts")
+    return zip(*(items[column].to_list() for column in columns), strict=True)
+
+
+def _forms(item_id, language, reference, value, aliases, options, correct_option, parts) -> Forms:
+    if len(_list(parts)):
+        raise ValueError(f"item {item_id!r} asks several questions at once; the rule judge reads one an item")
+    options = [normalise(option) for option in _list(options)]
+    right = [normalise(form) for form in (value if isinstance(value, str) else reference, *_list(aliases))]
+    if options and not pd.isna(correct_option):
+        right.append(options[int(correct_option)])
+    wrong = tuple(option for option in options if option and option not in right)
+    return Forms(normalise(reference), tuple(dict.fromkeys(filter(None, right))), wrong, language)
+
+
+def _list(cell) -> list:
+    """A list column's cell: None and missing are empty."""
+    return [] if cell is None or isinstance(cell, float) else list(cell)

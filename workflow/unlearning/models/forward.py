@@ -1,0 +1,49 @@
+"""One forward pass: logits where an answer is predicted, and the log-probabilities of its tokens.
+
+Shapes: B examples, S columns, T answer columns, V vocabulary (see `unlearning.models.encode`). Logarithms are natural.
+"""
+
+import inspect
+from functools import cache
+
+import torch
+from torch import nn
+
+from unlearning.models.encode import Batch
+
+
+@cache
+def _accepted(kind: type) -> frozenset[str]:
+    return frozenset(inspect.signature(kind.forward).parameters)
+
+
+def _core(model: nn.Module) -> nn.Module:
+    """The model under wrappers (distributed, PEFT) that hide the arguments its forward accepts."""
+    while hasattr(model, "module"):
+        model = model.module
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def answer_logits(model: nn.Module, batch: Batch) -> torch.Tensor:
+    """`logits_BTV`: column t holds the logits that predict `labels_BT[:, t]`.
+
+    The last column is not fed, since nothing reads its prediction. Models that can are asked for the last T columns
+    only; others compute all and are cut. Arguments a model does not know (position ids, say) are left out.
+    """
+    T = batch.labels_BT.shape[1]
+    arguments = {
+        "attention_mask": batch.attention_mask_BS[:, :-1],
+        "position_ids": batch.position_ids_BS[:, :-1],
+        "logits_to_keep": T,
+        "use_cache": False,
+    }
+    accepted = _accepted(type(_core(model)))
+    arguments = {name: value for name, value in arguments.items() if name in accepted}
+    return model(input_ids=batch.input_ids_BS[:, :-1], **arguments).logits[:, -T:]
+
+
+def token_logprobs(logits_BTV: torch.Tensor, labels_BT: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:
+    """`logprobs_BT`: log p(label) in nats, ≤ 0, exactly 0 where masked; in float32, or float64 if the logits are."""
+    logits_BTV = logits_BTV if logits_BTV.dtype == torch.float64 else logits_BTV.float()
+    chosen_BT = logits_BTV.gather(-1, labels_BT.unsqueeze(-1)).squeeze(-1)
+    return torch.where(mask_BT, chosen_BT - logits_BTV.logsumexp(-1), 0.0)

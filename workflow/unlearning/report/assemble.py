@@ -1,0 +1,80 @@
+"""From score tables to files: every table in three formats, every figure in two, and the page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from unlearning.report import figures as draw
+from unlearning.report.headline import headline
+from unlearning.report.html import FORMATS, Figure, Panel, slug
+from unlearning.report.sources import Log
+from unlearning.report.specs import FIGURES, TABLES, HeatMap, TradeOff, generic
+from unlearning.report.tables import KEY, Table, averaged, build, last_epochs, panels, with_changes
+from unlearning.tables.artifacts import write_text
+
+Roles = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
+CAPTIONS = {
+    TradeOff: "Each mark is a model without attack; bars are 95 % bootstrap intervals.",
+    HeatMap: "Mean over seeds, without attack; an empty field has no value.",
+    draw.Bars: "Bars are means over seeds, lines 95 % bootstrap intervals.",
+}
+CURVES = "Each line is a run; terms before their weights. Gradient ascent has a negative forget term."
+
+
+def tables_of(panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[str, Sequence[str]]) -> tuple[Table, ...]:
+    """The tables declared for the panel's benchmark, or one with every score where none are."""
+    specs = TABLES.get(panel["benchmark"])
+    if specs is None:
+        keys = rows.loc[rows["attack"] == "none", list(KEY)].drop_duplicates()
+        specs = generic(list(keys.itertuples(index=False, name=None)))
+    return tuple(t for spec in specs if (t := build(spec, panel, rows, roles)) is not None)
+
+
+def write_tables(tables: Sequence[Table], folder: Path) -> None:
+    """`<folder>/<benchmark>/<base>-<setting>-<split>/<table>.{csv,md,tex}`."""
+    for table in tables:
+        benchmark, *rest = table.panel.values()
+        for _, end, _, to in FORMATS:
+            write_text(folder / slug(benchmark) / slug(*rest) / f"{slug(table.spec.name)}.{end}", to(table))
+
+
+def _draw(spec, rows: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Path) -> bool:
+    if isinstance(spec, TradeOff):
+        return draw.trade_off(spec, rows, stem)
+    if isinstance(spec, HeatMap):
+        return draw.heat_map(spec, rows, roles, stem)
+    return draw.attack_bars(spec, rows, stem)
+
+
+def draw_figures(
+    panel: dict[str, str], rows: pd.DataFrame, logs: Sequence[Log], roles: Mapping[str, Sequence[str]], folder: Path
+) -> tuple[Figure, ...]:
+    """Draw what the benchmark declares and the panel has numbers for, and the training curves of its runs."""
+    benchmark, *rest = panel.values()
+    place = folder / slug(benchmark) / slug(*rest)
+    found = [
+        Figure(spec.title, CAPTIONS[type(spec)], place / f"{spec.name}.svg")
+        for spec in FIGURES.get(benchmark, ())
+        if _draw(spec, rows, roles, place / spec.name)
+    ]
+    own = [log for log in logs if log.benchmark == benchmark and [log.base_model, log.setting] == rest[:2]]
+    own = [log for log in own if log.split in (rest[2], "all")]
+    if draw.curves(own, set(rows.loc[rows["collapsed"], "method"]), place / "training"):
+        found.append(Figure("Training", CURVES, place / "training.svg"))
+    return tuple(found)
+
+
+def assemble(scores: pd.DataFrame, logs: Sequence[Log], roles: Roles, tables: Path, figures: Path) -> list[Panel]:
+    """Write all tables and figures below the two folders and return the panels for the page.
+
+    `scores` as `sources.read_scores` gives them; `roles`: benchmark -> setting -> train, holdout -> language codes.
+    """
+    done = []
+    for panel, rows in panels(averaged(with_changes(last_epochs(scores)))):
+        own = roles.get(panel["benchmark"], {}).get(panel["setting"], {})
+        built = tables_of(panel, rows, own)
+        write_tables(built, tables)
+        drawn = draw_figures(panel, rows, logs, own, figures)
+        done.append(Panel(panel, headline(panel, rows), built, drawn))
+    return done

@@ -1,0 +1,199 @@
+"""Figures as SVG and PNG: trade-offs, heat maps by language, attack bars, training curves.
+
+Equal scores give equal files: ids in the SVG come from a fixed salt and neither format holds a date. Colours are
+Okabe and Ito's, told apart by people with any usual colour vision; methods differ in marker shape as well.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from unlearning.report.specs import REFERENCES, Bars, Column, HeatMap, TradeOff, direction, per_cent
+from unlearning.report.tables import language_order, row_order
+from unlearning.report.write import ARROWS, DAGGER, NAMES, number
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
+LABELS = {"ps": "PS", "se": "SE"}
+REFERENCE_MARKERS = {"base": "+", "target": "*", "retrain": "x"}
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.color": "#e4e4e4", "axes.axisbelow": True, "svg.hashsalt": "unlearning",
+    "svg.fonttype": "path", "figure.dpi": 100, "savefig.dpi": 150, "axes.titlesize": 10, "axes.titlelocation": "left",
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def _figure(width: float, height: float, stem: Path) -> Iterator[Figure]:
+    """A figure that is saved as `<stem>.svg` and `<stem>.png` afterwards."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+        figure.set_layout_engine("none")  # keep the places found for the SVG instead of looking for them again
+        figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
+
+
+def _labelled(grid: Sequence) -> dict:
+    """label -> handle over several axes, each label once."""
+    pairs = [pair for axes in grid for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    return {label: handle for handle, label in pairs}
+
+
+def _select(rows: pd.DataFrame, metric: str, group: str, language: str) -> pd.DataFrame:
+    """Non-null rows of one metric; `group` "*" takes any."""
+    found = rows[(rows["metric"] == metric) & (rows["language"] == language) & (rows["task"] == "all")]
+    found = found if group == "*" else found[found["group"] == group]
+    return found[found["value"].notna()]
+
+
+def _methods(rows: pd.DataFrame) -> list[str]:
+    return sorted(rows["method"].unique(), key=lambda m: row_order(m, "none"))
+
+
+def _name(rows: pd.DataFrame, method: str) -> str:
+    collapsed = rows.loc[rows["method"] == method, "collapsed"].any()
+    return NAMES.get(method, method) + (f" {DAGGER}" if collapsed else "")
+
+
+def _bounds(row) -> list[list[float]]:
+    """Error-bar lengths below and above; 0 where there is no interval."""
+    return [[max(row.value - row.low, 0) if not math.isnan(row.low) else 0],
+            [max(row.high - row.value, 0) if not math.isnan(row.high) else 0]]  # fmt: skip
+
+
+def _axis(column: Column) -> str:
+    way = {"lower": "lower is better", "higher": "higher is better"}.get(direction(column.metric, column.group), "")
+    return f"{column.label} ({way})" if way else column.label
+
+
+def _frame(axes, values: pd.Series, metric: str, along: str) -> None:
+    """Axis limits: 0-1 metrics keep their whole range unless everything lies in a small part of it."""
+    if not per_cent(metric) and values.max() > 0.5:
+        getattr(axes, f"set_{along}lim")(-0.04, 1.04)
+
+
+def trade_off(spec: TradeOff, rows: pd.DataFrame, stem: Path) -> bool:
+    """Scatter of every model without attack; False when no side has two models with both numbers."""
+    rows = rows[rows["attack"] == "none"]
+    sides = []
+    for language, title in spec.sides:
+        x, y = (_select(rows, c.metric, c.group, language).set_index("method") for c in (spec.x, spec.y))
+        both = [m for m in _methods(rows) if m in x.index and m in y.index]
+        if len(both) > 1:
+            sides.append((title, both, x, y))
+    if not sides:
+        return False
+    unlearned = [m for m in _methods(rows) if m not in REFERENCES]
+    with _figure(4.9 * len(sides) + 0.2 if len(sides) > 1 else 6.4, 4.6, stem) as figure:
+        grid = figure.subplots(1, len(sides), squeeze=False)[0]
+        for axes, (title, methods, x, y) in zip(grid, sides, strict=True):
+            for method in methods:
+                at = unlearned.index(method) if method in unlearned else 0
+                colour = COLOURS[at % len(COLOURS)] if method in unlearned else "#000000"
+                a, b = x.loc[method], y.loc[method]
+                axes.errorbar(
+                    a.value, b.value, xerr=_bounds(a), yerr=_bounds(b), color=colour, elinewidth=1, alpha=0.95,
+                    marker=REFERENCE_MARKERS.get(method, MARKERS[at % len(MARKERS)]), linestyle="none",
+                    markersize=11 if method == "target" else 8, label=_name(rows, method),
+                    markeredgewidth=2 if method in ("retrain", "base") else 1,
+                )  # fmt: skip
+            axes.set(title=title, xlabel=_axis(spec.x), ylabel=_axis(spec.y))
+            _frame(axes, x["value"], spec.x.metric, "x")
+            _frame(axes, y["value"], spec.y.metric, "y")
+        labels = _labelled(grid)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=min(len(labels), 5), frameon=False)
+    return True
+
+
+def heat_map(spec: HeatMap, rows: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Path) -> bool:
+    """Methods by languages, training and hold-out side by side; False without any single language."""
+    rows = rows[(rows["attack"] == "none") & (rows["metric"] == spec.metric) & (rows["group"] == spec.group)]
+    rows = rows[rows["task"] == "all"]
+    languages = language_order(rows["language"].unique(), roles)
+    methods = _methods(rows)
+    if not languages:
+        return False
+    heads = list(dict.fromkeys(head for _, head in languages))
+    blocks = [[code for code, head in languages if head == h] for h in heads]
+    wide = rows.pivot_table(index="method", columns="language", values="value").reindex(methods)
+    names = [_name(rows, m) for m in methods]
+    with _figure(max(0.62 * len(languages) + 3, 6.4), 0.42 * len(methods) + 1.3, stem) as figure:
+        ratios = {"width_ratios": [len(block) for block in blocks]}
+        grid = figure.subplots(1, len(blocks), squeeze=False, sharey=True, gridspec_kw=ratios)[0]
+        for axes, head, block in zip(grid, heads, blocks, strict=True):
+            values = wide.reindex(columns=block).to_numpy(dtype=float)
+            image = axes.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+            for (i, j), value in pd.DataFrame(values).stack().items():
+                text = number(value, spec.metric)
+                axes.text(j, i, text, ha="center", va="center", size=9, color="white" if value < 0.55 else "black")
+            axes.set_xticks(range(len(block)), block)
+            axes.set_yticks(range(len(methods)), names)
+            axes.set_title(head)
+            axes.grid(False)
+            axes.spines[:].set_visible(False)
+            axes.tick_params(length=0)
+        figure.colorbar(image, ax=list(grid), label=LABELS.get(spec.metric, spec.metric), pad=0.02)
+    return True
+
+
+def attack_bars(spec: Bars, rows: pd.DataFrame, stem: Path) -> bool:
+    """One group of bars a method, one bar an attack, with intervals; False when nothing was attacked."""
+    attacked = rows.loc[rows["attack"] != "none", "method"].unique()
+    rows = rows[rows["method"].isin(attacked)]
+    sides = [(t, f) for language, t in spec.sides if len(f := _select(rows, spec.metric, spec.group, language))]
+    if not sides or not len(attacked):
+        return False
+    methods, attacks = _methods(rows), sorted(rows["attack"].unique(), key=lambda a: (a != "none", a))
+    width = 0.8 / len(attacks)
+    with _figure(max(1.1 * len(methods) * len(sides) + 2, 4.9 * len(sides)), 3.6, stem) as figure:
+        grid = figure.subplots(1, len(sides), squeeze=False, sharey=True)[0]
+        top = max(found[["value", "high"]].max().max() for _, found in sides) or 1
+        for axes, (title, found) in zip(grid, sides, strict=True):
+            for k, attack in enumerate(attacks):
+                for row in found[found["attack"] == attack].itertuples():
+                    at = methods.index(row.method) + (k - (len(attacks) - 1) / 2) * width
+                    axes.bar(at, row.value, width * 0.92, color=COLOURS[k % len(COLOURS)], label=attack)
+                    axes.errorbar(at, row.value, yerr=_bounds(row), color="#333333", linewidth=1, capsize=3)
+            axes.set_xticks(range(len(methods)), [_name(rows, m) for m in methods])
+            axes.set(title=title, ylim=(0, 1.05 * top), xlim=(-0.7, max(len(methods), 2) - 0.3))
+            axes.grid(axis="x", visible=False)
+        way = ARROWS[direction(spec.metric, spec.group)]
+        name = LABELS.get(spec.metric, spec.metric.replace("_", " "))
+        grid[0].set_ylabel(f"{name} on the {spec.group} set {way}")
+        labels = _labelled(grid)
+        shown = [a for a in attacks if a in labels]
+        names = ["no attack" if a == "none" else a for a in shown]
+        figure.legend([labels[a] for a in shown], names, loc="outside lower left", ncols=len(shown), frameon=False)
+    return True
+
+
+def curves(logs: Sequence, collapsed: set[str], stem: Path) -> bool:
+    """Loss terms by step, one small plot a method, seeds on top of each other; False without logs."""
+    methods = sorted({log.method for log in logs}, key=lambda m: row_order(m, "none"))
+    if not methods:
+        return False
+    terms = (("loss", "weighted total", "#666666"), ("forget_loss", "forget term", "#D55E00"),
+             ("retain_loss", "retain term", "#0072B2"))  # fmt: skip
+    across = min(3, len(methods))
+    down = math.ceil(len(methods) / across)
+    with _figure(max(3.2 * across, 4.8), 2.3 * down + 0.5, stem) as figure:
+        grid = list(figure.subplots(down, across, squeeze=False).flat)
+        for axes, method in zip(grid, methods, strict=False):
+            for log in (log for log in logs if log.method == method):
+                for column, label, colour in terms:
+                    if log.steps[column].notna().any():
+                        axes.plot(log.steps["step"], log.steps[column], color=colour, label=label, linewidth=1.3)
+            axes.set_title(NAMES.get(method, method) + (f" {DAGGER}" if method in collapsed else ""))
+            axes.set(xlabel="step", ylabel="nats")
+        for axes in grid[len(methods) :]:
+            axes.set_axis_off()
+        labels = _labelled(grid)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=3, frameon=False)
+    return True

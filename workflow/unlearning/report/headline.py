@@ -1,0 +1,125 @@
+"""What was found, in a sentence or two per panel, from the numbers and no more strongly than their intervals allow."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from unlearning.report.specs import REFERENCES
+from unlearning.report.write import NAMES, number
+
+KEEPS = 0.9  # share of the target's score that must stay for a method to count as usable (the papers' threshold)
+
+
+class Number(NamedTuple):
+    """A value with its interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _pick(rows: pd.DataFrame, method: str, metric: str, group: str | None, language: str) -> Number | None:
+    found = rows[
+        (rows["method"] == method) & (rows["attack"] == "none") & (rows["metric"] == metric)
+        & (rows["language"] == language) & (rows["task"] == "all") & rows["value"].notna()
+    ]  # fmt: skip
+    found = found if group is None else found[found["group"] == group]
+    return None if found.empty else Number(*found.iloc[0][["value", "low", "high"]])
+
+
+def _text(number_: Number | None, metric: str) -> str:
+    if number_ is None:
+        return "no value"
+    bounds = "" if pd.isna(number_.low) else f" [{number(number_.low, metric)}, {number(number_.high, metric)}]"
+    return number(number_.value, metric) + bounds
+
+
+def compare(a: Number | None, b: Number | None) -> str:
+    """above, below or level: how `a` lies to `b` by their intervals; unknown where one is missing."""
+    if a is None or b is None or any(pd.isna(x) for x in (*a, *b)):
+        return "unknown"
+    if a.low > b.high:
+        return "above"
+    return "below" if a.high < b.low else "level"
+
+
+AGAINST_RETRAINED = {
+    "above": "more than the retrained model",
+    "below": "less than the retrained model",
+    "level": "not distinguishable from the retrained model, as their intervals overlap",
+    "unknown": "not comparable with the retrained model here",
+}
+
+
+def _usable(rows: pd.DataFrame, metric: str, group: str | None, language: str) -> tuple[list[str], list[str], int]:
+    """(methods, those of them that keep KEEPS of the target's score and did not collapse, collapsed)."""
+    methods = sorted(set(rows.loc[rows["attack"] == "none", "method"]) - set(REFERENCES))
+    target = _pick(rows, "target", metric, group, language)
+    collapsed = set(rows.loc[rows["collapsed"], "method"])
+    kept = []
+    for method in methods:
+        own = _pick(rows, method, metric, group, language)
+        if target is not None and own is not None and method not in collapsed and own.value >= KEEPS * target.value:
+            kept.append(method)
+    return methods, kept, len(collapsed & set(methods))
+
+
+def _count(methods: list[str], kept: list[str], collapsed: int, what: str) -> str:
+    noun = "unlearned method keeps" if len(methods) == 1 else "unlearned methods keep"
+    if len(methods) > 1 and len(kept) == 1:
+        noun = "unlearned methods keeps"
+    text = f"{len(kept) or 'None'} of {len(methods)} {noun} at least {KEEPS * 100:.0f} % of the target's {what}"
+    return text + (f" ({collapsed} collapsed)" if collapsed else "")
+
+
+def _compared(rows: pd.DataFrame, method: str, language: str) -> str:
+    own, target, retrained = (_pick(rows, m, "se", "forget", language) for m in (method, "target", "retrain"))
+    text = f"{_text(own, 'se')} (target {_text(target, 'se')}, retrained {_text(retrained, 'se')})"
+    if compare(target, retrained) == "level":
+        return text + ", where the target itself is not distinguishable from the retrained model"
+    return f"{text}, {AGAINST_RETRAINED[compare(own, retrained)]}"
+
+
+def _mu2(rows: pd.DataFrame) -> str:
+    methods, kept, collapsed = _usable(rows, "ps", "retain", "train")
+    text = _count(methods, kept, collapsed, "retain probability (PS) on the training languages")
+    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "se", "forget", "train")) is not None]
+    if not scored:
+        return text + "."
+    best = min(scored)[1]
+    return (
+        f"{text}. Of these, {best} answers the fewest forget questions; its SE there is "
+        f"{_compared(rows, best, 'train')}; on the hold-out languages {_compared(rows, best, 'holdout')}."
+    )
+
+
+def _tofu(rows: pd.DataFrame) -> str:
+    methods, kept, collapsed = _usable(rows, "model_utility", None, "all")
+    text = _count(methods, kept, collapsed, "model utility")
+    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "forget_quality", None, "all")) is not None]
+    if not scored:
+        return text + "."
+    value, best = max(scored)
+    reading = (
+        "at the 5 % level the test does not tell it from the retrained model (which is no proof that they are equal)"
+        if value >= 0.05
+        else "the test tells it from the retrained model at the 5 % level"
+    )
+    utility, target = (_pick(rows, m, "model_utility", None, "all") for m in (best, "target"))
+    return (
+        f"{text}. Of these, {best} has the highest forget quality, p = {number(value, 'forget_quality')}: {reading}. "
+        f"Its model utility is {_text(utility, 'model_utility')} (target {_text(target, 'model_utility')})."
+    )
+
+
+FINDINGS = {"mu2": _mu2, "tofu": _tofu, "files": _tofu}
+
+
+def headline(panel: dict[str, str], rows: pd.DataFrame) -> str:
+    """One or two sentences on a panel; `rows` are its averaged scores."""
+    finding = FINDINGS.get(panel["benchmark"])
+    if finding and (rows["method"] == "target").any():
+        return finding(rows)
+    methods = [NAMES.get(m, m) for m in sorted(set(rows["method"]))]
+    missing = " No target model was scored here, so nothing is compared." if finding else ""
+    return f"{len(methods)} models were scored ({', '.join(methods)}).{missing}"

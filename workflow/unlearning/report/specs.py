@@ -1,0 +1,239 @@
+"""What the report shows of each benchmark: tables and figures as data, and which way each metric is better."""
+
+from typing import NamedTuple
+
+EACH = "*"  # a column with EACH in a place stands for one column per name found there
+REFERENCES = ("base", "target", "retrain")
+
+
+class Column(NamedTuple):
+    """One column. `label` may hold {group} and {language}, to be filled where EACH stands for them.
+
+    `csv_only` columns are written to the CSV and nowhere else. `optional` ones vanish when no row has them, and stay
+    blank in rows that lack them; in any other column a missing row is shown as a dash and said so.
+    """
+
+    label: str
+    metric: str
+    group: str = "forget"
+    language: str = "all"
+    task: str = "all"
+    head: str = ""
+    csv_only: bool = False
+    optional: bool = False
+
+
+class Spec(NamedTuple):
+    """A table: its file name, title, caption and columns. With `attacks` it has one row per method and attack."""
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[Column, ...]
+    attacks: bool = False
+
+
+class TradeOff(NamedTuple):
+    """A scatter of methods: `x` (forgetting) against `y` (what should stay), one panel per (language, title)."""
+
+    name: str
+    title: str
+    x: Column
+    y: Column
+    sides: tuple[tuple[str, str], ...]
+
+
+class HeatMap(NamedTuple):
+    """Methods by languages, coloured by one metric in 0-1."""
+
+    name: str
+    title: str
+    metric: str
+    group: str
+
+
+class Bars(NamedTuple):
+    """One metric under every attack, grouped by method, one panel per (language, title)."""
+
+    name: str
+    title: str
+    metric: str
+    group: str
+    sides: tuple[tuple[str, str], ...]
+
+
+# Which way a metric is better: lower, higher, zero (closest to it), none; by group, "" for every group not named.
+DIRECTIONS: dict[str, dict[str, str]] = {
+    "ps": {"forget": "lower", "retain": "higher"},
+    "se": {"forget": "lower", "retain": "higher"},
+    "value_probability": {"forget": "lower", "retain": "higher"},
+    "probability": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "rouge_l": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "rouge_l_recall": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "truth_ratio": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "truth_ratio_min": {"forget": "higher"},
+    "exact_memorization": {"forget": "lower", "retain": "higher"},
+    "extraction_strength": {"forget": "lower", "retain": "higher"},
+    "kss_prob_roc": {"": "higher"}, "kss_prob_roc_ratio": {"": "higher"}, "kss_prob_roc_chance": {"": "higher"},
+    "kss_prob_pr": {"": "higher"}, "kss_prob_pr_ratio": {"": "higher"}, "kss_prob_pr_chance": {"": "higher"},
+    "kss_gen_roc": {"": "higher"}, "kss_gen_roc_ratio": {"": "higher"}, "kss_gen_roc_chance": {"": "higher"},
+    "kss_gen_pr": {"": "higher"}, "kss_gen_pr_ratio": {"": "higher"}, "kss_gen_pr_chance": {"": "higher"},
+    "privleak": {"": "zero"}, "privleak_flipped": {"": "zero"}, "privleak_relative": {"": "zero"},
+    "kps": {"": "lower"},
+    "drop_rate": {"forget": "higher", "retain": "lower"},
+    "code_mixing": {"forget": "lower"},
+    "general_knowledge": {"": "higher"}, "tydi_f1": {"": "higher"}, "tydi_em": {"": "higher"},
+    "model_utility": {"": "higher"},
+    "forget_quality": {"": "higher"},
+}  # fmt: skip
+
+PER_CENT = ("privleak", "privleak_flipped", "drop_rate")  # and every *_ratio, *_chance of the KSS
+
+
+def direction(metric: str, group: str) -> str:
+    """lower, higher, zero or none: which way `metric` is better on `group`."""
+    ways = DIRECTIONS.get(metric, {})
+    return ways.get(group, ways.get("", "none"))
+
+
+def per_cent(metric: str) -> bool:
+    """Whether the metric is given in per cent; all others lie in 0-1."""
+    plain = metric.removesuffix("_change")
+    return plain in PER_CENT or (plain.startswith("kss_") and plain.endswith(("_ratio", "_chance")))
+
+
+SIDES = (("train", "Training languages"), ("holdout", "Hold-out languages"))
+KSS = (("prob", "roc"), ("prob", "pr"), ("gen", "roc"), ("gen", "pr"))
+
+
+def _side(language: str, head: str) -> tuple[Column, ...]:
+    """One half of the mu2 result table."""
+    separability = tuple(
+        column
+        for kind, curve in KSS
+        for column in (
+            Column(f"KSS {kind} {curve.upper()}", f"kss_{kind}_{curve}_ratio", "forget", language, head=head),
+            Column("raw", f"kss_{kind}_{curve}", "forget", language, head=head, csv_only=True, optional=True),
+            Column("chance", f"kss_{kind}_{curve}_chance", "forget", language, head=head, csv_only=True, optional=True),
+        )
+    )
+    return (
+        Column("PS forget", "ps", "forget", language, head=head),
+        Column("SE forget", "se", "forget", language, head=head),
+        *separability,
+        Column("PrivLeak", "privleak", "forget", language, head=head),
+        Column("KPS", "kps", "forget", language, head=head),
+        Column("PS retain", "ps", "retain", language, head=head),
+    )
+
+
+def _drops(levels: tuple[tuple[str, str], ...]) -> tuple[Column, ...]:
+    return tuple(
+        Column(label, "drop_rate", "forget", language, task, head=f"{task.upper()} drop", optional=True)
+        for task in ("ps", "se")
+        for language, label in levels
+    )
+
+
+def _attacked(language: str, head: str) -> tuple[Column, ...]:
+    return (
+        Column("SE", "se", "forget", language, head=head),
+        Column("change", "se_change", "forget", language, head=head, optional=True),
+        Column("SE in any sample", "se", "forget", language, "any", head=head, optional=True),
+        Column("PS", "ps", "forget", language, head=head),
+        Column("change", "ps_change", "forget", language, head=head, optional=True),
+    )
+
+
+def _mixing(language: str, head: str) -> tuple[Column, ...]:
+    return (
+        Column("Value probability", "value_probability", "forget", language, head=head, optional=True),
+        Column("Code mixing", "code_mixing", "forget", language, head=head, optional=True),
+        Column("Other language", "answer_language", "forget", language, head=head, optional=True),
+    )
+
+
+SEEDS = "Several seeds are averaged, as are their interval bounds; the spread between seeds is in the CSV."
+MU2_TABLES = (
+    Spec("results", "Results",
+         "Forgetting, separability, privacy and what is kept, on the training languages (left) and the hold-out "
+         "languages (right); general knowledge over all languages. KSS is 100 · KSS(f) / KSS(retrained); the raw and "
+         "the chance-corrected values are in the CSV. "
+         "In brackets: 95 % bootstrap intervals over knowledge instances. " + SEEDS,
+         (*_side("train", SIDES[0][1]), *_side("holdout", SIDES[1][1]),
+          Column("General knowledge", "general_knowledge", "utility"))),
+    Spec("drop_by_resource", "Drop by resource level",
+         "How much of the target's score on the forget set is gone: 100 · (target − unlearned) / target, per cent.",
+         _drops((("train:high", "train, high"), ("train:low", "train, low"),
+                 ("holdout:high", "hold-out, high"), ("holdout:low", "hold-out, low")))),
+    Spec("drop_by_script", "Drop by script (hold-out languages)",
+         "100 · (target − unlearned) / target on the forget set, per cent, for Latin and for other scripts.",
+         _drops((("holdout:latin", "Latin"), ("holdout:other", "other")))),
+    Spec("ps_by_language", "Probability score by language", "PS on the forget set, one column per language.",
+         (Column("{language}", "ps", "forget", EACH),)),
+    Spec("se_by_language", "Semantic equivalence by language", "SE on the forget set, one column per language.",
+         (Column("{language}", "se", "forget", EACH),)),
+    Spec("beyond", "Values and languages of the answers",
+         "On the forget set: the probability of the value alone, the share of answers with the right value in another "
+         "language, and the share of answers in another language than the question's.",
+         (*_mixing("train", SIDES[0][1]), *_mixing("holdout", SIDES[1][1]))),
+    Spec("attacks", "Attacks",
+         "SE and PS on the forget set under each attack. Change: the value under the attack minus the same run's "
+         "without one; above 0, the attack brings something back. Bold compares methods under the same attack.",
+         (*_attacked("train", SIDES[0][1]), *_attacked("holdout", SIDES[1][1])), attacks=True),
+)  # fmt: skip
+
+PARTS = (("probability", "Probability"), ("rouge_l_recall", "ROUGE-L recall"), ("truth_ratio", "Truth ratio"))
+TOFU_TABLES = (
+    Spec("results", "Results",
+         "Model utility is the harmonic mean of the nine parts in the next table; forget quality is the p-value of a "
+         "two-sample Kolmogorov–Smirnov test between the truth ratios of this model and of the retrained one. " + SEEDS,
+         (Column("Model utility", "model_utility", "all", optional=True),
+          Column("Forget quality", "forget_quality", "forget", optional=True),
+          Column("its log10", "forget_quality", "forget", task="log10", optional=True),
+          Column("{group}", "probability", EACH, head="Probability", optional=True),
+          Column("{group}", "rouge_l_recall", EACH, head="ROUGE-L recall", optional=True),
+          Column("{group}", "truth_ratio", EACH, head="Truth ratio", optional=True))),
+    Spec("model_utility", "Model utility and its parts", "The harmonic mean is 0 as soon as one part is 0.",
+         (Column("Model utility", "model_utility", "all", optional=True),
+          *(Column(label, "model_utility", "all", task=f"{group}:{part}", head=head, optional=True)
+            for group, head in (("retain", "Retain"), ("real_authors", "Real authors"), ("world_facts", "World facts"))
+            for part, label in PARTS))),
+    Spec("attacks", "Attacks", "Under each attack, on the forget set; change: against the same run without one.",
+         (Column("Probability", "probability"), Column("change", "probability_change", optional=True),
+          Column("ROUGE-L recall", "rouge_l_recall"), Column("change", "rouge_l_recall_change", optional=True)),
+         attacks=True),
+)  # fmt: skip
+
+TABLES: dict[str, tuple[Spec, ...]] = {"mu2": MU2_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES}
+
+PS_RETAIN = Column("PS retain", "ps", "retain")
+ALL = (("all", ""),)
+TOFU_FIGURES = (
+    TradeOff("tradeoff", "Forgetting against utility", Column("probability, forget", "probability"),
+             Column("model utility", "model_utility", "all"), ALL),
+    Bars("attacks", "Probability of forgotten answers under attack", "probability", "forget", ALL),
+)  # fmt: skip
+FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars, ...]] = {
+    "mu2": (
+        TradeOff("tradeoff_ps", "Forgetting against keeping: probability", Column("PS forget", "ps"), PS_RETAIN, SIDES),
+        TradeOff("tradeoff_se", "Forgetting against keeping: answers", Column("SE forget", "se"), PS_RETAIN, SIDES),
+        HeatMap("languages_se", "Semantic equivalence on the forget set by language", "se", "forget"),
+        HeatMap("languages_ps", "Probability score on the forget set by language", "ps", "forget"),
+        Bars("attacks_se", "Semantic equivalence on the forget set under attack", "se", "forget", SIDES),
+        Bars("attacks_ps", "Probability score on the forget set under attack", "ps", "forget", SIDES),
+    ),
+    "tofu": TOFU_FIGURES,
+    "files": TOFU_FIGURES,
+}
+
+
+def generic(keys: list[tuple[str, str, str, str]]) -> tuple[Spec, ...]:
+    """Tables for a benchmark without its own: every (metric, group, language, task) in `keys`, wide languages first."""
+    wide = [k for k in keys if k[2] in ("all", "train", "holdout")] or keys
+    columns = tuple(
+        Column(" ".join(part for part in (metric.replace("_", " "), language, task) if part != "all"),
+               metric, group, language, task, head=group.replace("_", " "))
+        for metric, group, language, task in sorted(wide, key=lambda k: (k[1], k[0], k[3], k[2]))
+    )  # fmt: skip
+    return (Spec("results", "Results", "Every score of this benchmark. " + SEEDS, columns),)

@@ -1,0 +1,27 @@
+"""Stay close to the reference model's predictions on what is to be kept."""
+
+import torch
+from torch.nn.functional import log_softmax
+
+INPUTS = ("logits_BTV", "ref_logits_BTV", "mask_BT")
+PARAMS = {"direction": "theta_ref"}
+ANSWERS = "reference"
+NEEDS = ("reference_model",)
+
+DIRECTIONS = ("theta_ref", "ref_theta")
+
+
+def loss(logits_BTV: torch.Tensor, ref_logits_BTV: torch.Tensor, mask_BT: torch.Tensor, direction: str) -> torch.Tensor:
+    """Mean over an example's answer tokens of a divergence in nats, ≥ 0, 0 where both models agree.
+
+    theta_ref: KL(p_θ ‖ p_ref), SEPS' formula; ref_theta: KL(p_ref ‖ p_θ), TOFU's convention. Prompt and padding never
+    count. ValueError on another `direction`.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction {direction!r} is unknown; allowed: {', '.join(DIRECTIONS)}")
+    least = torch.promote_types(logits_BTV.dtype, torch.float32)
+    logp_BTV, logq_BTV = (log_softmax(logits.to(least), -1) for logits in (logits_BTV, ref_logits_BTV))
+    if direction == "ref_theta":
+        logp_BTV, logq_BTV = logq_BTV, logp_BTV
+    kl_BT = (logp_BTV.exp() * (logp_BTV - logq_BTV)).sum(-1)
+    return torch.where(mask_BT, kl_BT, 0.0).sum(-1) / mask_BT.sum(-1)

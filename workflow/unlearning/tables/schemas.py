@@ -1,0 +1,200 @@
+"""The columns of every table, in one place: name, Arrow type, description, unit.
+
+A table is a tuple of `Column`s. `schema(name)` turns it into a pyarrow schema whose fields carry the description and
+the unit as metadata. Writers and readers check against it (`unlearning.tables.artifacts`).
+"""
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+VERSION = "1"
+
+TEXT = pa.string()
+INT = pa.int32()
+REAL = pa.float64()
+TEXTS = pa.list_(TEXT)
+MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
+CANDIDATES = pa.list_(pa.struct([("name", TEXT), ("text", TEXT)]))
+PARTS = pa.list_(pa.struct([("slot", TEXT), ("group", TEXT), ("knowledge_id", TEXT), ("reference", TEXT)]))
+
+GROUPS = ("forget", "retain", "nonmember", "background", "real_authors", "world_facts", "real_people", "utility")
+
+
+class Column(NamedTuple):
+    """One column: `unit` is empty for text; `null` says whether a missing value is allowed."""
+
+    name: str
+    type: pa.DataType
+    description: str
+    unit: str = ""
+    null: bool = False
+
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "profiles": (
+        Column("person_id", TEXT, "identifier of the invented person"),
+        Column("name", TEXT, "full name as written in every language"),
+        Column("role", TEXT, "memorised, nonmember or background"),
+        Column("attribute", TEXT, "which attribute"),
+        Column("value", TEXT, "the English value"),
+    ),
+    "pairs": (
+        Column("pair_id", TEXT, "knowledge_id and language"),
+        Column("knowledge_id", TEXT, "person and attribute, language-free"),
+        Column("person_id", TEXT, "identifier of the invented person"),
+        Column("role", TEXT, "memorised, nonmember or background"),
+        Column("attribute", TEXT, "which attribute"),
+        Column("language", TEXT, "language code"),
+        Column("name", TEXT, "the person's name"),
+        Column("question", TEXT, "the question asked"),
+        Column("answer", TEXT, "the full answer sentence"),
+        Column("value", TEXT, "the key part of the answer, in this language"),
+        Column("english_value", TEXT, "the English value it stands for"),
+    ),
+    "rejected": (
+        Column("id", TEXT, "identifier of the refused row"),
+        Column("language", TEXT, "language code"),
+        Column("check", TEXT, "which check refused it"),
+        Column("reason", TEXT, "what the check saw"),
+        Column("round", INT, "round of the construction", "count"),
+        Column("content", TEXT, "the refused row as JSON"),
+    ),
+    "values": (
+        Column("attribute", TEXT, "which attribute"),
+        Column("language", TEXT, "language code"),
+        Column("english_value", TEXT, "the value in English"),
+        Column("value", TEXT, "the value in this language"),
+    ),
+    "examples": (
+        Column("example_id", TEXT, "identifier, unique in the table"),
+        Column("benchmark", TEXT, "benchmark name"),
+        Column("group", TEXT, "role in training: memorised, background"),
+        Column("knowledge_id", TEXT, "language-free identifier of what is taught"),
+        Column("person_id", TEXT, "person or document the example belongs to", null=True),
+        Column("language", TEXT, "language code"),
+        Column("modality", TEXT, "text or image"),
+        Column("image", IMAGE, "the picture shown, where there is one", null=True),
+        Column("messages", MESSAGES, "the conversation before the answer"),
+        Column("answer", TEXT, "what the model is taught to answer"),
+        Column("value", TEXT, "the key part of the answer", null=True),
+    ),
+    "items": (
+        Column("item_id", TEXT, "identifier, unique in the table"),
+        Column("source_item_id", TEXT, "the item this one was made from", null=True),
+        Column("benchmark", TEXT, "benchmark name"),
+        Column("task", TEXT, "kind of question"),
+        Column("group", TEXT, "group before a split is applied; one of GROUPS"),
+        Column("knowledge_id", TEXT, "language-free identifier of what is asked"),
+        Column("person_id", TEXT, "person or document the item belongs to", null=True),
+        Column("language", TEXT, "language code"),
+        Column("modality", TEXT, "text or image"),
+        Column("image", IMAGE, "the picture shown, where there is one", null=True),
+        Column("messages", MESSAGES, "the conversation before the answer"),
+        Column("reference", TEXT, "the right answer"),
+        Column("value", TEXT, "the key part of the reference", null=True),
+        Column("aliases", TEXTS, "other forms of the value that are right too"),
+        Column("options", TEXTS, "choices of a multiple-choice question"),
+        Column("correct_option", INT, "index of the right option", "index", null=True),
+        Column("candidates", CANDIDATES, "further answers to score: paraphrase, perturbed_0 …"),
+        Column("parts", PARTS, "the questions inside a mixed prompt"),
+    ),
+    "splits": (
+        Column("split", TEXT, "name of the split"),
+        Column("knowledge_id", TEXT, "language-free identifier"),
+        Column("group", TEXT, "forget or retain"),
+    ),
+    "answers": (
+        Column("item_id", TEXT, "the item answered"),
+        Column("sample", INT, "trial number of a sampled answer", "index"),
+        Column("part", INT, "slot inside a mixed prompt, 0 otherwise", "index"),
+        Column("text", TEXT, "what the model wrote"),
+        Column("n_tokens", INT, "tokens generated", "tokens"),
+        Column("finish_reason", TEXT, "stop or length"),
+    ),
+    "likelihoods": (
+        Column("item_id", TEXT, "the item scored"),
+        Column("candidate", TEXT, "reference, paraphrase, perturbed_0 …"),
+        Column("part", INT, "slot inside a mixed prompt, 0 otherwise", "index"),
+        Column("n_tokens", INT, "answer tokens, end-of-text included", "tokens"),
+        Column("logprob", REAL, "log-probability of the whole answer", "nats"),
+        Column("token_logprobs", pa.list_(pa.float32()), "log-probability of each answer token", "nats"),
+        Column("argmax_hit", pa.list_(pa.bool_()), "whether the token was the most likely one"),
+        Column("vocab_mean", pa.list_(pa.float32()), "mean log-probability under the model's own distribution", "nats"),
+        Column("vocab_std", pa.list_(pa.float32()), "standard deviation of the same", "nats"),
+        Column("value_mask", pa.list_(pa.bool_()), "whether the token belongs to the value"),
+    ),
+    "verdicts": (
+        Column("item_id", TEXT, "the item judged"),
+        Column("sample", INT, "trial number", "index"),
+        Column("part", INT, "slot inside a mixed prompt", "index"),
+        Column("judge", TEXT, "name of the judge"),
+        Column("score", REAL, "judged quality, 1 best", "0-1", null=True),
+        Column("correct", pa.bool_(), "judged equivalent to the reference", null=True),
+        Column("raw", TEXT, "the judge's own words or rule", null=True),
+        Column("failed", TEXT, "why there is no verdict", null=True),
+    ),
+    "ref_logprobs": (
+        Column("example_id", TEXT, "the example scored"),
+        Column("n_tokens", INT, "answer tokens, end-of-text included", "tokens"),
+        Column("logprob", REAL, "log-probability of the whole answer under the reference model", "nats"),
+    ),
+    "train_log": (
+        Column("step", INT, "optimiser step, from 1", "steps"),
+        Column("epoch", REAL, "passes over the forget (or training) set so far", "epochs"),
+        Column("loss", REAL, "weighted total", "nats", null=True),
+        Column("forget_loss", REAL, "forget term before its weight", "nats", null=True),
+        Column("retain_loss", REAL, "retain term before its weight", "nats", null=True),
+        Column("grad_norm", REAL, "gradient norm before clipping", "", null=True),
+        Column("learning_rate", REAL, "learning rate of the step", "1/step"),
+        Column("tokens", INT, "non-padding tokens in the step", "tokens"),
+        Column("seconds", REAL, "wall time of the step", "seconds"),
+        Column("memory_mib", REAL, "peak memory of the process so far", "MiB"),
+    ),
+    "scores": (
+        Column("benchmark", TEXT, "benchmark name"),
+        Column("base_model", TEXT, "name of the base model"),
+        Column("setting", TEXT, "setting of the benchmark"),
+        Column("split", TEXT, "what is forgotten"),
+        Column("method", TEXT, "method, or base, target, retrain"),
+        Column("seed", INT, "seed of the run"),
+        Column("epoch", INT, "epochs trained, 0 = before", "epochs"),
+        Column("attack", TEXT, "none or the attack's name"),
+        Column("group", TEXT, "which items"),
+        Column("language", TEXT, "a code, train, holdout, all, or holdout:low and the like"),
+        Column("task", TEXT, "sub-score of the metric, all where there is none"),
+        Column("metric", TEXT, "metric name"),
+        Column("value", REAL, "the number", "", null=True),
+        Column("n", INT, "knowledge instances behind it", "count"),
+        Column("ci_low", REAL, "2.5th percentile of the bootstrap", "", null=True),
+        Column("ci_high", REAL, "97.5th percentile of the bootstrap", "", null=True),
+        Column("note", TEXT, "why the value is null, or a remark", null=True),
+    ),
+}  # fmt: skip
+
+UNIQUE: dict[str, tuple[str, ...]] = {
+    "pairs": ("pair_id",),
+    "values": ("attribute", "language", "english_value"),
+    "examples": ("example_id",),
+    "items": ("item_id",),
+    "splits": ("split", "knowledge_id"),
+    "answers": ("item_id", "sample", "part"),
+    "likelihoods": ("item_id", "candidate", "part"),
+    "verdicts": ("item_id", "sample", "part", "judge"),
+    "ref_logprobs": ("example_id",),
+    "train_log": ("step",),
+    "scores": (
+        "benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack",
+        "group", "language", "task", "metric",
+    ),
+}  # fmt: skip
+
+
+def schema(table: str) -> pa.Schema:
+    """The pyarrow schema of `table`; each field carries its description and unit. KeyError lists the known tables."""
+    if table not in TABLES:
+        raise KeyError(f"unknown table {table!r}; known tables: {', '.join(sorted(TABLES))}")
+    return pa.schema(
+        [pa.field(c.name, c.type, c.null, {"description": c.description, "unit": c.unit}) for c in TABLES[table]]
+    )

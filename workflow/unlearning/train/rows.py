@@ -1,0 +1,129 @@
+"""From tables to the rows a run trains on. No torch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from unlearning.models.encode import Encoded, encode_all
+from unlearning.train.data import refusal_choice
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+class RowsError(ValueError):
+    """The rows asked for are not there; the message says which table and what it holds."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded examples. `refusals`: per language the token ids of each refusal, where a term needs them."""
+
+    ids: list[str]
+    languages: list[str]
+    encoded: list[Encoded]
+    ref_logprob: np.ndarray | None = None
+    refusals: dict[str, list[list[int]]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, indices: Sequence[int], answers: str, seed: int, epoch: int) -> list[Encoded]:
+        """The examples at `indices`, with their own answers or (answers = refusal) the epoch's refusals."""
+        if answers == "reference":
+            return [self.encoded[i] for i in indices]
+        return [self._refused(i, seed, epoch) for i in indices]
+
+    def _refused(self, i: int, seed: int, epoch: int) -> Encoded:
+        choices = self.refusals.get(self.languages[i]) or self.refusals["en"]
+        answer = choices[refusal_choice(seed, epoch, self.ids[i], len(choices))]
+        return Encoded(self.encoded[i].prompt_ids, answer, [False] * len(answer))
+
+
+def joined(first: Rows, second: Rows) -> Rows:
+    """`first` followed by `second`, for plain training (no reference log-probabilities, no refusals)."""
+    return Rows(first.ids + second.ids, first.languages + second.languages, first.encoded + second.encoded)
+
+
+def of_group(examples: pd.DataFrame, group: str, languages: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of `group` in `languages` (None = all). RowsError, with what there is, if a language has none."""
+    rows = examples[examples["group"] == group]
+    there = sorted(rows["language"].unique())
+    wanted = there if languages is None else languages
+    absent = sorted(set(wanted) - set(there))
+    if absent or rows.empty:
+        groups = sorted(examples["group"].unique())
+        raise RowsError(
+            f"examples: no {group} rows in {absent or 'any language'}; it has {there}, its groups are {groups}"
+        )
+    return rows[rows["language"].isin(wanted)]
+
+
+def knowledge_of(splits: pd.DataFrame, split: str, group: str) -> set[str]:
+    """knowledge_ids of `group` in `split`. RowsError if the split is unknown or the group is empty."""
+    names = sorted(splits["split"].unique())
+    if split not in names:
+        raise RowsError(f"splits: unknown split {split!r}; allowed: {', '.join(names)}")
+    chosen = splits.loc[(splits["split"] == split) & (splits["group"] == group), "knowledge_id"]
+    if chosen.empty:
+        raise RowsError(f"splits: the {group} set of split {split!r} is empty")
+    return set(chosen)
+
+
+def of_split(
+    examples: pd.DataFrame, splits: pd.DataFrame, split: str, group: str, languages: Sequence[str]
+) -> pd.DataFrame:
+    """The memorised rows of a split's forget or retain set in `languages`. RowsError if there are none."""
+    rows = of_group(examples, "memorised", languages)
+    rows = rows[rows["knowledge_id"].isin(knowledge_of(splits, split, group))]
+    if rows.empty:
+        raise RowsError(f"no memorised example belongs to the {group} set of split {split!r} in {sorted(languages)}")
+    return rows
+
+
+def encode_rows(
+    tokenizer: "PreTrainedTokenizerBase",
+    frame: pd.DataFrame,
+    max_length: int | None = None,
+    ref_logprobs: pd.DataFrame | None = None,
+    refusals: dict[str, list[str]] | None = None,
+) -> Rows:
+    """Encode an `examples` table, with the reference model's log-probabilities and the refusals where needed.
+
+    RowsError where an example has no reference log-probability, or one over another number of tokens.
+    """
+    encoded = encode_all(tokenizer, frame["messages"].tolist(), frame["answer"].tolist(), max_length=max_length)
+    ids = frame["example_id"].tolist()
+    coded = {
+        language: [[*tokenizer(text, add_special_tokens=False).input_ids, tokenizer.eos_token_id] for text in texts]
+        for language, texts in (refusals or {}).items()
+    }
+    logprob = None if ref_logprobs is None else _aligned(ids, encoded, ref_logprobs)
+    return Rows(ids, frame["language"].tolist(), encoded, logprob, coded)
+
+
+def _aligned(ids: list[str], encoded: list[Encoded], ref_logprobs: pd.DataFrame) -> np.ndarray:
+    table = ref_logprobs.set_index("example_id").reindex(ids)
+    lengths = [len(e.answer_ids) for e in encoded]
+    wrong = (table["n_tokens"].to_numpy() != lengths).nonzero()[0]
+    if wrong.size:
+        first = ids[wrong[0]]
+        raise RowsError(
+            f"ref_logprobs: {wrong.size} examples are missing or were scored over another number of tokens, first "
+            f"{first!r}; compute the table again with this tokenizer and max_length"
+        )
+    return table["logprob"].to_numpy(dtype=np.float64)
+
+
+def read_refusals(path: Path) -> dict[str, list[str]]:
+    """Refusal sentences by language from a YAML file; `en` serves languages without any. RowsError if it is missing."""
+    import yaml
+
+    refusals = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(refusals, dict) or not refusals.get("en"):
+        raise RowsError(f"{path}: should map language codes to lists of sentences, `en` among them")
+    return refusals
