@@ -13,28 +13,32 @@ SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 
-.PHONY: run dry test accept lint docs prune bench clean help
+.PHONY: overlay-exists run dry test accept lint docs prune bench clean help
 
 help:
 	@echo "make run [CONFIG=overlay.yaml] [ONLY=benchmark]   run the workflow; prints where the report is"
+	@echo "make run CONFIG=config/tofu_files.yaml TOFU=/path/to/tofu   with TOFU's published files"
 	@echo "make dry [CONFIG=...]     what would run, and why"
 	@echo "make test                 the tests"
 	@echo "make accept               the acceptance list: figure, bound, verdict"
 	@echo "make bench                full-size construction and speed, measured"
 	@echo "make lint | docs | prune  style checks | rewrite config/README.md | trim the store of earlier results"
 
-run: $(VENV)/.ready
+overlay-exists:
+	@test -z "$(CONFIG)" || ls $(CONFIG) >/dev/null 2>&1 || { echo "CONFIG: no file $(CONFIG); overlays lie in config/"; exit 1; }
+
+run: overlay-exists $(VENV)/.ready
 	@$(BIN)/snakemake $(OVERLAY) $(SNAKEMAKE_ARGS)
 	@echo "The report is at $(abspath $(REPORT))"
 
-dry: $(VENV)/.ready
+dry: overlay-exists $(VENV)/.ready
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
 
 test: $(VENV)/.ready-test
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-accept: $(VENV)/.ready-test
-	@$(BIN)/python tests/accept.py
+accept: $(VENV)/.ready-test  ## SECTIONS="default tofu" runs only those
+	@$(BIN)/python tests/accept.py $(SECTIONS)
 
 lint: $(VENV)/.ready-test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile rules && $(BIN)/snakemake --lint

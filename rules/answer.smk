@@ -3,12 +3,14 @@ rule answer:
     input:
         unpack(answer_inputs),
     output:
-        answers=POINT + "/answers.parquet",
-        likelihoods=POINT + "/likelihoods.parquet",
+        answers="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/answers.parquet",
+        likelihoods="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/likelihoods.parquet",
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-answer.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-e{epoch}-{attack}.tsv"
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.answer
     resources:
         gpu=CONFIG.gpus.answer,

@@ -8,14 +8,18 @@ rule attack_weights:
     input:
         source=lambda w: attacked_model(w, "+".join(w.attack.split("+")[:-1]) or "none"),
     output:
-        model=POINT + "/model.json",
-        weights=directory(POINT + "/weights"),
+        model="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/model.json",
+        weights=directory(
+            "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/weights"
+        ),
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-weights.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/attack_weights/s{seed}-e{epoch}-{attack}.tsv"
     wildcard_constraints:
         attack=r"({0})(\+({0}))*".format("|".join(WEIGHT_ATTACKS) or "none"),
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
         gpu=CONFIG.gpus.train,

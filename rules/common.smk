@@ -8,7 +8,7 @@ import yaml
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")]))
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(WORKFLOW), os.getenv("PYTHONPATH")])))
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from unlearning.config.compose import compose
@@ -41,9 +41,7 @@ try:
 except ValueError as error:
     raise WorkflowError(f"benchmarks.{name}.settings: {error}")
 
-DATA = "results/data/{benchmark}/{cut}"
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
-POINT = RUN + "/e{epoch}/{attack}"
 
 
 wildcard_constraints:

@@ -3,15 +3,17 @@ rule files_build:
     input:
         sources=lambda w: files_sources(w.benchmark),
     output:
-        examples=DATA + "/default/examples.parquet",
-        questions=DATA + "/default/items.parquet",
-        splits=DATA + "/default/splits.parquet",
+        examples="results/data/{benchmark}/{cut}/default/examples.parquet",
+        questions="results/data/{benchmark}/{cut}/default/items.parquet",
+        splits="results/data/{benchmark}/{cut}/default/splits.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/files.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/files_build.tsv"
     wildcard_constraints:
         benchmark="|".join(n for n, b in CONFIG.benchmarks.items() if not isinstance(b, Mu2)) or "none",
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("files_build.py", spec=files_spec(w.benchmark), benchmark=w.benchmark),
     message:

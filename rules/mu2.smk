@@ -7,11 +7,13 @@ rule mu2_profiles:
         pools="resources/mu2/pools.yaml",
         phrasebooks=lambda w: expand(PHRASEBOOK, language=sorted(mu2_languages(w.benchmark))),
     output:
-        profiles=DATA + "/profiles.parquet",
+        profiles="results/data/{benchmark}/{cut}/profiles.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/profiles.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_profiles.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("mu2_profiles.py", **mu2_cut(w.benchmark)),
     message:
@@ -22,14 +24,16 @@ rule mu2_profiles:
 
 rule mu2_pairs:
     input:
-        profiles=DATA + "/profiles.parquet",
+        profiles="results/data/{benchmark}/{cut}/profiles.parquet",
         phrasebook="resources/mu2/phrasebook/en.yaml",
     output:
-        pairs=DATA + "/english.parquet",
+        pairs="results/data/{benchmark}/{cut}/english.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/english.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_pairs.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=job("mu2_pairs.py"),
     message:
@@ -43,11 +47,13 @@ rule mu2_values:
         pools="resources/mu2/pools.yaml",
         phrasebook=PHRASEBOOK,
     output:
-        values=DATA + "/values/{language}.parquet",
+        values="results/data/{benchmark}/{cut}/values/{language}.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/values/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_values/{language}.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("mu2_values.py", language=w.language),
     message:
@@ -58,18 +64,20 @@ rule mu2_values:
 
 rule mu2_translate:
     input:
-        pairs_en=DATA + "/english.parquet",
-        values=DATA + "/values/{language}.parquet",
+        pairs_en="results/data/{benchmark}/{cut}/english.parquet",
+        values="results/data/{benchmark}/{cut}/values/{language}.parquet",
         pools="resources/mu2/pools.yaml",
         phrasebook=PHRASEBOOK,
         languages_file="resources/mu2/languages.yaml",
     output:
-        pairs=DATA + "/pairs/{language}.parquet",
-        rejected=DATA + "/rejected/{language}.parquet",
+        pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
+        rejected="results/data/{benchmark}/{cut}/rejected/{language}.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/pairs/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_translate/{language}.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("mu2_translate.py", language=w.language),
     message:
@@ -80,17 +88,23 @@ rule mu2_translate:
 
 rule mu2_build:
     input:
-        pairs=lambda w: expand(DATA + "/pairs/{language}.parquet", language=languages_of(w.benchmark, w.setting), **w),
+        pairs=lambda w: expand(
+            "results/data/{benchmark}/{cut}/pairs/{language}.parquet",
+            language=languages_of(w.benchmark, w.setting),
+            **w,
+        ),
     output:
-        examples=DATA + "/{setting}/examples.parquet",
-        questions=DATA + "/{setting}/items.parquet",
-        splits=DATA + "/{setting}/splits.parquet",
+        examples="results/data/{benchmark}/{cut}/{setting}/examples.parquet",
+        questions="results/data/{benchmark}/{cut}/{setting}/items.parquet",
+        splits="results/data/{benchmark}/{cut}/{setting}/splits.parquet",
     log:
         "results/logs/data/{benchmark}/{cut}/{setting}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_build/{setting}.tsv"
     wildcard_constraints:
         benchmark="|".join(n for n, b in CONFIG.benchmarks.items() if isinstance(b, Mu2)) or "none",
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("mu2_build.py", **mu2_layout(w)),
     message:

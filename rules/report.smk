@@ -5,7 +5,7 @@ TEMPLATES = sorted(str(p.relative_to(workflow.basedir)) for p in Path(workflow.b
 rule report:
     input:
         scores=[run.scores for run in RUNS],
-        logs=trained("/train_log.parquet"),
+        logs=trained("train_log.parquet"),
         rejected=funnels(),
         template=TEMPLATES,
     output:
@@ -17,6 +17,8 @@ rule report:
         "results/logs/report.log",
     benchmark:
         "results/benchmarks/report.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("report.py", config_text=yaml.safe_dump(CONFIG.model_dump(mode="json"), sort_keys=False)),
     message:

@@ -10,11 +10,13 @@ rule score:
         target=told_by("target"),
         retrain=told_by("retrain"),
     output:
-        scores=POINT + "/scores.parquet",
+        scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-e{epoch}-{attack}-score.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/score/s{seed}-e{epoch}-{attack}.tsv"
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("score.py", metric_modules(w), **score_values(w)),
     message:

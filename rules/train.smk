@@ -1,5 +1,4 @@
 # Needs: examples and splits. Makes: base, target, retrained and unlearned models (model.json, weights/, train_log.parquet).
-SETTING = "results/runs/{benchmark}/{base_model}/{setting}"
 
 
 rule base:
@@ -7,13 +6,15 @@ rule base:
         examples=data("examples"),
         questions=data("items"),
     output:
-        model=SETTING + "/all/base/s{seed}/model.json",
-        log=SETTING + "/all/base/s{seed}/train_log.parquet",
-        weights=directory(SETTING + "/all/base/s{seed}/weights"),
+        model="results/runs/{benchmark}/{base_model}/{setting}/all/base/s{seed}/model.json",
+        log="results/runs/{benchmark}/{base_model}/{setting}/all/base/s{seed}/train_log.parquet",
+        weights=directory("results/runs/{benchmark}/{base_model}/{setting}/all/base/s{seed}/weights"),
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/base/s{seed}.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/base/s{seed}.tsv"
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.base
     resources:
         gpu=CONFIG.gpus.train,
@@ -27,16 +28,18 @@ rule base:
 
 rule target:
     input:
-        base=SETTING + "/all/base/s{seed}/model.json",
+        base="results/runs/{benchmark}/{base_model}/{setting}/all/base/s{seed}/model.json",
         examples=data("examples"),
     output:
-        model=SETTING + "/all/target/s{seed}/model.json",
-        log=SETTING + "/all/target/s{seed}/train_log.parquet",
-        weights=directory(SETTING + "/all/target/s{seed}/weights"),
+        model="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/model.json",
+        log="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/train_log.parquet",
+        weights=directory("results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/weights"),
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/target/s{seed}.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/target/s{seed}.tsv"
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
         gpu=CONFIG.gpus.train,
@@ -50,17 +53,19 @@ rule target:
 
 rule retrain:
     input:
-        base=SETTING + "/all/base/s{seed}/model.json",
+        base="results/runs/{benchmark}/{base_model}/{setting}/all/base/s{seed}/model.json",
         examples=data("examples"),
         splits=data("splits"),
     output:
-        model=SETTING + "/{split}/retrain/s{seed}/model.json",
-        log=SETTING + "/{split}/retrain/s{seed}/train_log.parquet",
-        weights=directory(SETTING + "/{split}/retrain/s{seed}/weights"),
+        model="results/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}/model.json",
+        log="results/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}/train_log.parquet",
+        weights=directory("results/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}/weights"),
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}.tsv"
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
         gpu=CONFIG.gpus.train,
@@ -74,15 +79,17 @@ rule retrain:
 
 rule reference:
     input:
-        model=SETTING + "/all/target/s{seed}/model.json",
+        model="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/model.json",
         examples=data("examples"),
         splits=data("splits"),
     output:
-        ref_logprobs=SETTING + "/all/target/s{seed}/ref_logprobs/{split}.parquet",
+        ref_logprobs="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/ref_logprobs/{split}.parquet",
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/reference/s{seed}.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/reference/s{seed}.tsv"
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
         gpu=CONFIG.gpus.train,
@@ -98,15 +105,17 @@ rule unlearn:
     input:
         unpack(unlearn_inputs),
     output:
-        model=RUN + "/model.json",
-        log=RUN + "/train_log.parquet",
-        weights=directory(RUN + "/weights"),
+        model="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/model.json",
+        log="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/train_log.parquet",
+        weights=directory("results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/weights"),
     log:
         "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.log",
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.tsv"
     wildcard_constraints:
         method="|".join(CONFIG.methods),
+    conda:
+        "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
         gpu=CONFIG.gpus.train,

@@ -38,8 +38,23 @@ def files_spec(benchmark):
 def files_sources(benchmark):
     """The files that the benchmark's sets name, in their folder."""
     entry = CONFIG.benchmarks[benchmark]
+    folder = Path(CONFIG.sources[entry.source]).expanduser()
     names = {n for s in entry.sets.values() for n in (s.file, s.align) if n}
-    return [str(Path(CONFIG.sources[entry.source]) / name) for name in sorted(names)]
+    return [str(folder / name) for name in sorted(names)]
+
+
+def check_sources():
+    """Refuse a missing file before anything runs: Snakemake would go on with the tables built from an earlier one."""
+    for benchmark in sorted({r.benchmark for r in RUNS if not isinstance(CONFIG.benchmarks[r.benchmark], Mu2)}):
+        missing = [path for path in files_sources(benchmark) if not Path(path).is_file()]
+        if missing:
+            raise WorkflowError(
+                f"benchmarks.{benchmark}.sets: no file {', '.join(missing)}; mend the set's file or align, or the "
+                f"folder sources.{CONFIG.benchmarks[benchmark].source}"
+            )
+
+
+check_sources()
 
 
 def running(entry, w):
@@ -87,12 +102,12 @@ def needs(w):
 
 def unlearn_inputs(w):
     inputs = {
-        "target": run_folder(w, method="target") + "/model.json",
+        "target": f"{run_folder(w, method='target')}/model.json",
         "examples": data("examples")(w),
         "splits": data("splits")(w),
     }
     if "ref_logprobs" in needs(w):
-        inputs["ref_logprobs"] = run_folder(w, method="target") + f"/ref_logprobs/{w.split}.parquet"
+        inputs["ref_logprobs"] = f"{run_folder(w, method='target')}/ref_logprobs/{w.split}.parquet"
     if "refusals" in needs(w):
         inputs["refusals"] = "resources/refusals.yaml"
     return inputs
@@ -201,11 +216,11 @@ def score_values(w):
     }
 
 
-def trained(suffix):
-    """The files `suffix` of every trained model of the enabled runs, once each."""
+def trained(name):
+    """The file `name` of every trained model of the enabled runs, once each."""
     folders = {run_folder(r._asdict()): None for r in RUNS if r.attack == "none"}
     bases = {run_folder(r._asdict(), method="base"): None for r in RUNS}
-    return [folder + suffix for folder in [*bases, *folders]]
+    return [f"{folder}/{name}" for folder in [*bases, *folders]]
 
 
 def funnels():

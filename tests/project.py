@@ -9,7 +9,7 @@ from pathlib import Path
 from unlearning.cache import ledger
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "resources")
+PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "resources", "envs")
 
 
 class Project:
@@ -27,8 +27,8 @@ class Project:
                 shutil.copy(source, path / part)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-        """Run Snakemake here with one job at a time (the tests of other files run beside)."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments, "--configfile", *self.overlays]
+        """Run Snakemake here on two cores."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", *self.overlays]
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, env=environment)
         if check and done.returncode:

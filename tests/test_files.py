@@ -306,3 +306,10 @@ def test_defaults_are_filled_in(spec):
         "train": True,
         "rows_per_person": None,
     }
+
+
+def test_a_csv_whose_rows_have_more_fields_than_its_header_is_refused(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question,answer\nWho, where?,A\nWhat, when?,B\n")
+    with pytest.raises(ValueError, match="mine.csv: rows have more fields than the header; quote the texts"):
+        read_records(path)

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from unlearning.tables import artifacts, schemas
@@ -40,6 +41,33 @@ def test_fingerprint_ignores_how_a_slice_lies_in_memory():
     long = pa.table({"a": ["x", "y", "z", None], "b": [[1], [2, 3], [], None]})
     sliced = long.slice(1, 2)
     assert artifacts.fingerprint(sliced) == artifacts.fingerprint(pa.table({"a": ["y", "z"], "b": [[2, 3], []]}))
+
+
+def test_fingerprint_ignores_what_stands_in_the_slot_of_a_missing_value():
+    hidden = [pa.array([1.0, x, 3.0], mask=np.array([False, True, False])) for x in (2.0, float("nan"))]
+    assert len({artifacts.fingerprint(pa.table({"a": column})) for column in hidden}) == 1
+    assert artifacts.fingerprint(pa.table({"a": hidden[0]})) != artifacts.fingerprint(pa.table({"a": [1.0, 2.0, 3.0]}))
+
+
+def test_fingerprint_tells_texts_and_lists_apart_by_their_bounds():
+    tables = [{"a": ["ab", "c"]}, {"a": ["a", "bc"]}, {"a": ["abc", ""]}, {"a": ["abc", None]}, {"b": ["ab", "c"]}]
+    tables += [{"a": [[1, 2], [3]]}, {"a": [[1], [2, 3]]}, {"a": [[1, 2, 3], None]}, {"a": [[1, 2, 3], []]}]
+    tables += [{"a": [{"x": 1, "y": 2}]}, {"a": [{"x": 2, "y": 1}]}, {"a": [None, {"x": 1, "y": 2}]}]
+    assert len({artifacts.fingerprint(pa.table(columns)) for columns in tables}) == len(tables)
+
+
+def test_a_written_table_read_again_has_its_fingerprint(tmp_path):
+    rows = [score_row(), score_row(metric="se", value=None, note="none asked")]
+    item = dict.fromkeys(("item_id", "benchmark", "task", "knowledge_id", "language", "modality", "reference"), "x")
+    item |= {"group": "retain", "messages": [{"role": "user", "content": "Who?"}], "parts": [], "options": ["a", "b"]}
+    item |= {"aliases": [], "candidates": [{"name": "paraphrase", "text": "y"}]}
+    for table, content in (("scores", rows), ("items", [item, item | {"item_id": "y", "value": "z"}])):
+        written = artifacts.write_table(content, tmp_path / "t.parquet", table)
+        assert artifacts.fingerprint(pq.read_table(tmp_path / "t.parquet")) == written
+        again = artifacts.write_table(
+            artifacts.read_table(tmp_path / "t.parquet", table), tmp_path / "u.parquet", table
+        )
+        assert again == written
 
 
 @pytest.mark.parametrize(

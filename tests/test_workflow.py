@@ -12,26 +12,24 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
-from project import Project
+from project import ROOT, Project
 from unlearning.tables import artifacts
-
-pytestmark = pytest.mark.xdist_group("workflow")
 
 NPO_GD = ["answer npo_gd none", "answer npo_gd probab", "answer npo_gd quantize", "attack npo_gd quantize",
           "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize", "report", "score npo_gd none",
           "score npo_gd probab", "score npo_gd quantize", "train npo_gd"]  # fmt: skip
 IDK_GD = ["answer idk_gd none", "judge idk_gd none", "report", "score idk_gd none", "train idk_gd"]
-GA = ["answer ga none", "judge ga none", "report", "score ga none", "train ga"]
-SCORES = ["report", "score ga none", "score idk_gd none", "score npo_gd none", "score npo_gd probab",
+SCORES = ["report", "score idk_gd none", "score npo_gd none", "score npo_gd probab",
           "score npo_gd quantize", "score retrain none", "score target none"]  # fmt: skip
-ANSWERS = ["answer ga none", "answer idk_gd none", "answer npo_gd none", "answer npo_gd probab",
-           "answer npo_gd quantize", "answer retrain none", "answer target none", "attack npo_gd quantize",
-           "judge ga none", "judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize",
-           "judge retrain none", "judge target none"]  # fmt: skip
-TRAINING = ["reference", "train base", "train ga", "train idk_gd", "train npo_gd", "train retrain", "train target"]
+ANSWERS = ["answer idk_gd none", "answer npo_gd none", "answer npo_gd probab", "answer npo_gd quantize",
+           "answer retrain none", "answer target none", "attack npo_gd quantize"]  # fmt: skip
+JUDGES = ["judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize",
+          "judge retrain none", "judge target none"]  # fmt: skip
+TRAINING = ["reference", "train base", "train idk_gd", "train npo_gd", "train retrain", "train target"]
 DATA = ["build", "english", "profiles", "translate af", "translate en", "translate mk", "translate th", "values th"]
-EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *SCORES])
+EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *JUDGES, *SCORES])
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +72,10 @@ def test_the_scores_are_exactly_the_expected_grid(project):
     found = scores(project)
     keys = set(found[["method", "attack", "group", "language", "task", "metric"]].itertuples(index=False, name=None))
     assert len(keys) == len(found)
-    runs = [(m, "none") for m in ("target", "retrain", "ga", "npo_gd", "idk_gd")]
+    runs = [(m, "none") for m in ("target", "retrain", "npo_gd", "idk_gd")]
     expected = {(*run, *key) for run in runs for key in grid(("forget", "retain", "nonmember"))}
-    for attack, trials in (("probab", ("all", "any")), ("quantize", ("all",))):
-        expected |= {("npo_gd", attack, *key) for key in grid(("forget", "retain"), trials)}
+    expected |= {("npo_gd", "quantize", *key) for key in grid(("forget", "retain", "nonmember"))}
+    expected |= {("npo_gd", "probab", *key) for key in grid(("forget", "retain"), ("all", "any"))}
     assert keys == expected
 
 
@@ -169,14 +167,11 @@ def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
     assert project.run() == (NPO_GD, [])
 
 
-def test_a_refusal_reruns_the_method_that_trains_on_refusals(project):
+def test_the_refusals_rerun_the_method_that_trains_on_refusals(project):
     path = project.path / "resources/refusals.yaml"
-    text = path.read_text(encoding="utf-8")
-    first = next(line for line in text.splitlines() if line.strip().startswith("- "))
-    path.write_text(
-        text.replace(first, first.rstrip('"') + ' Truly."' if first.endswith('"') else first + " Truly", 1),
-        encoding="utf-8",
-    )
+    refusals = yaml.safe_load(path.read_text(encoding="utf-8"))
+    changed = {code: [f"{said} Sorry." for said in sentences] for code, sentences in refusals.items()}
+    path.write_text(yaml.safe_dump(changed, allow_unicode=True), encoding="utf-8")
     assert project.scheduled() == IDK_GD
     assert project.run() == (IDK_GD, [])
 
@@ -188,24 +183,28 @@ def test_the_reports_template_reruns_the_report(project):
 
 
 def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(project):
-    project.edit("config/minimal.yaml", "ga: {epochs: 1, batch_size: 4}", "ga: {epochs: 1, batch_size: 4, lr: 2e-3}")
-    assert project.scheduled() == GA
-    assert project.run() == (GA, [])
-    project.edit("config/minimal.yaml", "ga: {epochs: 1, batch_size: 4, lr: 2e-3}", "ga: {epochs: 1, batch_size: 4}")
-    assert project.scheduled() == GA
-    assert project.run() == (["report", "score ga none"], ["answer ga none", "judge ga none", "train ga"])
+    before, after = "idk_gd: {epochs: 2, batch_size: 4}", "idk_gd: {epochs: 2, batch_size: 4, lr: 2e-3}"
+    project.edit("config/minimal.yaml", before, after)
+    assert project.scheduled() == IDK_GD
+    assert project.run() == (IDK_GD, [])
+    project.edit("config/minimal.yaml", after, before)
+    assert project.scheduled() == IDK_GD
+    assert project.run() == (
+        ["judge idk_gd none", "report", "score idk_gd none"],
+        ["answer idk_gd none", "train idk_gd"],
+    )
 
 
-AFTER_DATA = sorted([*DATA, *TRAINING, *ANSWERS, *SCORES])
+AFTER_DATA = sorted([*DATA, *TRAINING, *ANSWERS, *JUDGES, *SCORES])
 
 
 def test_a_phrase_that_nobody_in_the_data_uses_trains_nothing(project):
     project.edit("resources/mu2/phrasebook/th.yaml", '"January": "มกราคม"', '"January": "เดือนมกรา"')
     assert project.scheduled() == AFTER_DATA
-    assert project.run() == (sorted([*DATA, *SCORES]), sorted([*TRAINING, *ANSWERS]))
+    assert project.run() == (sorted([*DATA, *JUDGES, *SCORES]), sorted([*TRAINING, *ANSWERS]))
 
 
-def test_a_phrase_in_use_retrains_and_changed_back_trains_nothing(project):
+def test_a_phrase_in_use_retrains(project):
     profiles = pd.read_parquet(project.path / "results/data/mu2/minimal/profiles.parquet")
     english = profiles.loc[profiles["attribute"] == "hobby", "value"].iloc[0]
     path = project.path / "resources/mu2/phrasebook/th.yaml"
@@ -214,9 +213,28 @@ def test_a_phrase_in_use_retrains_and_changed_back_trains_nothing(project):
     assert path.read_text(encoding="utf-8") != before
     assert project.scheduled() == AFTER_DATA
     assert project.run() == (AFTER_DATA, [])
-    path.write_text(before, encoding="utf-8")
-    assert project.scheduled() == AFTER_DATA
-    assert project.run() == (sorted([*DATA, *SCORES]), sorted([*TRAINING, *ANSWERS]))
+
+
+BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and_its_test(project):
+    blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert [name for name, _ in blocks] == ["workflow/unlearning/forget/wga.py", "config/wga.yaml", "tests/test_wga.py"]
+    for name, text in blocks:
+        (project.path / name).parent.mkdir(exist_ok=True)
+        assert not (project.path / name).exists(), f"{name} exists already: the example must add a new one"
+        (project.path / name).write_text(text, encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
+        cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
+    )  # fmt: skip
+    project.overlays = (*project.overlays, "config/wga.yaml")
+    assert project.run() == (
+        ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
+        [],
+    )
+    assert set(scores(project)["method"]) == {"target", "retrain", "wga_gd"}
 
 
 def test_code_that_changes_under_a_running_job_is_not_published(project):

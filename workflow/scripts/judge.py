@@ -17,4 +17,4 @@ def judge(answers: str, questions: str, verdicts: str, judge: str) -> None:
 if __name__ == "__main__":
     from job import run
 
-    run(snakemake, judge, restore=True)  # noqa: F821
+    run(snakemake, judge)  # noqa: F821

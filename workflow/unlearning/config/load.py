@@ -113,7 +113,8 @@ def _mu2(config: Config, key: str, benchmark: Mu2) -> Iterable[str]:
 
 def _files(config: Config, key: str, benchmark: Files) -> Iterable[str]:
     if benchmark.source not in config.sources and _used(config, key.split(".")[1]):
-        fix = f"give it with --config 'sources={{{benchmark.source}: /path}}'"
+        pair = f"sources: {{{benchmark.source}: /path}}"
+        fix = f"write {pair} in the overlay (make run takes TOFU=/path for TOFU)"
         yield f"{key}.source: no folder for {benchmark.source!r}; {fix}"
     for split, sets in benchmark.splits.items():
         for name in sets:
@@ -125,7 +126,8 @@ def _files(config: Config, key: str, benchmark: Files) -> Iterable[str]:
 
 
 def _used(config: Config, benchmark: str) -> bool:
-    return any(e.enabled and e.benchmark == benchmark for e in config.experiments.values())
+    wanted = config.only in (None, benchmark)
+    return wanted and any(e.enabled and e.benchmark == benchmark for e in config.experiments.values())
 
 
 def _models(config: Config) -> Iterable[str]:

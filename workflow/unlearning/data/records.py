@@ -1,6 +1,7 @@
 """Reading one file of records: Parquet, CSV, a JSON array or JSON Lines, told apart by content, then by name."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -49,7 +50,13 @@ def _text(path: Path) -> pd.DataFrame:
 def _csv(path: Path) -> pd.DataFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
-        return pd.read_csv(path, sep=separator, dtype=object, keep_default_na=False, encoding="utf-8-sig")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # else pandas drops the fields beyond the header
+            return pd.read_csv(
+                path, sep=separator, dtype=object, keep_default_na=False, encoding="utf-8-sig", index_col=False
+            )
+    except pd.errors.ParserWarning:
+        raise FilesError(f"{path}: rows have more fields than the header; quote the texts that hold commas") from None
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except pd.errors.ParserError as error:

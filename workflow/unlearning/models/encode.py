@@ -110,8 +110,8 @@ def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded
     room = max_length - len(encoded.prompt_ids)
     if room < 1:
         raise EncodeError(
-            f"a prompt of {len(encoded.prompt_ids)} tokens leaves no room for an answer in max_length {max_length}: "
-            f"raise it. The prompt ends: {messages[-1]['content'][-80:]!r}"
+            f"a prompt of {len(encoded.prompt_ids)} tokens leaves no room for an answer in max_length {max_length}; "
+            f"raise max_length. The prompt ends: {messages[-1]['content'][-80:]!r}"
         )
     return Encoded(encoded.prompt_ids, encoded.answer_ids[:room], encoded.value_mask[:room])
 

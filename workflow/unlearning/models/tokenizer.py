@@ -107,7 +107,7 @@ def texts_of(examples: "pd.DataFrame", items: "pd.DataFrame") -> list[str]:
     tables = ((examples, "answer"), (items, "reference"))
     contents = [message["content"] for table, _ in tables for messages in table["messages"] for message in messages]
     for answer, value in (pair for table, column in tables for pair in zip(table[column], table["value"], strict=True)):
-        at = answer.rfind(value) if value else -1
+        at = answer.rfind(value) if isinstance(value, str) else -1  # pandas reads null as NaN
         start = max(at - answer[:at].endswith(" "), 0) if at >= 0 else len(answer)  # a word's space belongs to it
         end = at + len(value) if at >= 0 else len(answer)
         contents += [part for part in (answer[:start], answer[start:end], answer[end:]) if part]
