@@ -32,14 +32,15 @@ def resource(name):
 
 
 LANGUAGES = resource("mu2/languages.yaml")
+USABLE = [c for c in LANGUAGES if Path(workflow.basedir, f"resources/mu2/phrasebook/{c}.yaml").is_file()]
 POOLS = resource("mu2/pools.yaml")["attributes"]
 
 try:
     for name, entry in CONFIG.benchmarks.items():
-        for setting in entry.settings.values() if isinstance(entry, Mu2) else []:
-            check_setting(setting.train, setting.holdout, {c: facts["resource"] for c, facts in LANGUAGES.items()})
+        for chosen, setting in entry.settings.items() if isinstance(entry, Mu2) else []:
+            check_setting(setting.train, setting.holdout, {c: LANGUAGES[c]["resource"] for c in USABLE})
 except ValueError as error:
-    raise WorkflowError(f"benchmarks.{name}.settings: {error}")
+    raise WorkflowError(f"benchmarks.{name}.settings.{chosen}: {error} (a language needs resources/mu2/phrasebook/)")
 
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
 

@@ -29,6 +29,9 @@ def changed(path: str, value):
 
 
 BAD = [
+    ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
+    ("base_models/small/methods", {"npo": {"params": {"bta": 1}}}, "base_models.small.methods.npo.params: no hyper"),
+    ("benchmarks/mu2/metrics", ["ps", "ps"], "benchmarks.mu2.metrics: a metric is listed twice"),
     ("metods", {}, "unknown key metods. Did you mean 'methods'?"),
     ("methods/npo_gd/bta", 0.1, "unknown key methods.npo_gd.bta"),
     ("methods/npo_gd/learning_rate", 0.1, "Known keys here: .*lr"),
@@ -113,6 +116,12 @@ def test_a_base_model_may_change_a_methods_keys():
     config = load(changed("base_models/small/methods", {"npo_gd": {"lr": "2e-5"}}))
     assert method_for(config, "small", "npo_gd").lr == 2e-5
     assert config.methods["npo_gd"].lr == load(DEFAULT).methods["npo_gd"].lr
+
+
+def test_a_base_models_parameters_join_the_methods_own():
+    config = load(changed("base_models/small/methods", {"ga_kl": {"lr": 1e-5}, "npo": {"params": {"beta": 0.5}}}))
+    assert method_for(config, "small", "npo").params == {"beta": 0.5}
+    assert method_for(config, "small", "ga_kl").params == {"direction": "ref_theta"}
 
 
 def test_an_attack_on_all_methods_leaves_target_and_retrained_alone():

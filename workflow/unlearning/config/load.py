@@ -93,6 +93,8 @@ def _benchmarks(config: Config) -> Iterable[str]:
         yield from _known(f"{key}.judge", benchmark.judge, available("judges"), "judge")
         for metric in benchmark.metrics:
             yield from _known(f"{key}.metrics", metric, available("metrics"), "metric")
+        if len(set(benchmark.metrics)) < len(benchmark.metrics):
+            yield f"{key}.metrics: a metric is listed twice"
         yield from (_mu2 if isinstance(benchmark, Mu2) else _files)(config, key, benchmark)
 
 
@@ -146,13 +148,25 @@ def _methods(config: Config) -> Iterable[str]:
         key = f"methods.{name}"
         if name in RESERVED:
             yield f"{key}: the names {', '.join(RESERVED)} are reserved; choose another"
-        known: set[str] = set()
         for side, term in (("forget", method.forget), ("retain", method.retain)):
             yield from _known(f"{key}.{side}", term, available(side), f"{side} term")
-            if term in available(side):
-                known |= set(declared(f"unlearning.{side}.{term}", "PARAMS", {}))
-        for word in method.params:
-            yield from _known(f"{key}.params", word, known, "hyper-parameter")
+        yield from _params(f"{key}.params", method.params, method)
+    for base, entry in config.base_models.items():
+        for name, changed in entry.methods.items():
+            if name in config.methods and isinstance(changed.get("params"), dict):
+                yield from _params(f"base_models.{base}.methods.{name}.params", changed["params"], config.methods[name])
+
+
+def _params(key: str, given: dict, method: Method) -> Iterable[str]:
+    """Hyper-parameters that neither term knows, or whose kind of value is not that of the default."""
+    known: dict = {}
+    for side, term in (("forget", method.forget), ("retain", method.retain)):
+        if term in available(side):
+            known |= declared(f"unlearning.{side}.{term}", "PARAMS", {})
+    for word, value in given.items():
+        yield from _known(key, word, known, "hyper-parameter")
+        if word in known and isinstance(value, str) != isinstance(known[word], str):
+            yield f"{key}.{word}: {value!r} should be a {'word' if isinstance(known[word], str) else 'number'}"
 
 
 def _attacks(config: Config) -> Iterable[str]:
@@ -200,7 +214,8 @@ CHECKS = (_benchmarks, _models, _methods, _attacks, _experiments)
 def method_for(config: Config, base_model: str, method: str) -> Method:
     """The method with the keys that differ for this base model put in. ConfigError when the result is not valid."""
     entry: BaseModelEntry = config.base_models[base_model]
-    values = config.methods[method].model_dump() | entry.methods.get(method, {})
+    own, changed = config.methods[method].model_dump(), entry.methods.get(method, {})
+    values = own | changed | {"params": own["params"] | (changed.get("params") or {})}
     if values["lora"] is None and entry.lora is not None:
         values["lora"] = entry.lora.model_dump()
     try:
