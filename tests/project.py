@@ -1,5 +1,6 @@
 """A copy of the project in a temporary folder, for tests that run the real workflow and edit it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -49,6 +50,13 @@ class Project:
         self.snakemake("--quiet")
         lines = ledger.lines(self.path / "results/.ledger")[before:]
         return tuple(sorted(label(l["output"]) for l in lines if l["action"] == a) for a in ("computed", "restored"))
+
+    def only(self, *methods: str) -> None:
+        """From now on run the minimal overlay with these methods and without attacks."""
+        small = {"benchmark": "mu2", "base_models": ["tiny"], "settings": ["four"], "splits": ["one"]}
+        overlay = {"experiments": {"mu2_minimal": {"enabled": False}, "small": small | {"methods": list(methods)}}}
+        (self.path / "config/small.yaml").write_text(json.dumps(overlay), encoding="utf-8")
+        self.overlays = ("config/minimal.yaml", "config/small.yaml")
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace the one occurrence of `old` in a file."""

@@ -1,6 +1,7 @@
 """The real Snakefile on the minimal overlay: one run end to end, then what each edit schedules and computes.
 
-The tests of this file share one project folder and go in order; each leaves it up to date.
+The tests of this file share one project folder and go in order; each leaves it up to date. Once the whole
+overlay is there, they run one method without attacks (`Project.only`), which takes half the time.
 """
 
 import os
@@ -29,6 +30,8 @@ JUDGES = ["judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judg
           "judge retrain none", "judge target none"]  # fmt: skip
 TRAINING = ["reference", "train base", "train idk_gd", "train npo_gd", "train retrain", "train target"]
 DATA = ["build", "english", "profiles", "translate af", "translate en", "translate mk", "translate th", "values th"]
+ONLY_NPO_GD = ["answer npo_gd none", "judge npo_gd none", "report", "score npo_gd none", "train npo_gd"]
+IDK_SCORES = ["report", "score idk_gd none", "score retrain none", "score target none"]
 EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *JUDGES, *SCORES])
 
 
@@ -158,16 +161,23 @@ def test_touching_every_file_and_a_fresh_checkout_rerun_nothing(project):
 def test_a_metrics_function_rescores_and_trains_nothing(project):
     project.edit("workflow/unlearning/metrics/ps.py", "def score(", "UNUSED = 1\n\n\ndef score(")
     assert project.scheduled() == SCORES
-    assert project.run() == (SCORES, [])
+    project.only("idk_gd")
+    assert project.scheduled() == IDK_SCORES
+    assert project.run() == (IDK_SCORES, [])
 
 
 def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
+    project.overlays = ("config/minimal.yaml",)
     project.edit("workflow/unlearning/forget/npo.py", "-(2 / beta)", "-(3 / beta)")
     assert project.scheduled() == NPO_GD
-    assert project.run() == (NPO_GD, [])
+    project.only("npo_gd")
+    assert project.scheduled() == ONLY_NPO_GD
+    assert project.run() == (ONLY_NPO_GD, [])
 
 
 def test_the_refusals_rerun_the_method_that_trains_on_refusals(project):
+    project.only("idk_gd")
+    project.run()
     path = project.path / "resources/refusals.yaml"
     refusals = yaml.safe_load(path.read_text(encoding="utf-8"))
     changed = {code: [f"{said} Sorry." for said in sentences] for code, sentences in refusals.items()}
@@ -195,13 +205,17 @@ def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(pro
     )
 
 
-AFTER_DATA = sorted([*DATA, *TRAINING, *ANSWERS, *JUDGES, *SCORES])
+TAUGHT = ["train base", "train retrain", "train target"]
+TOLD = ["answer retrain none", "answer target none"]
+REPORTED = ["judge retrain none", "judge target none", "report", "score retrain none", "score target none"]
 
 
 def test_a_phrase_that_nobody_in_the_data_uses_trains_nothing(project):
+    project.only()
+    project.run()
     project.edit("resources/mu2/phrasebook/th.yaml", '"January": "มกราคม"', '"January": "เดือนมกรา"')
-    assert project.scheduled() == AFTER_DATA
-    assert project.run() == (sorted([*DATA, *JUDGES, *SCORES]), sorted([*TRAINING, *ANSWERS]))
+    assert project.scheduled() == sorted([*DATA, *TAUGHT, *TOLD, *REPORTED])
+    assert project.run() == (sorted([*DATA, *REPORTED]), sorted([*TAUGHT, *TOLD]))
 
 
 def test_a_phrase_in_use_retrains(project):
@@ -211,8 +225,9 @@ def test_a_phrase_in_use_retrains(project):
     before = path.read_text(encoding="utf-8")
     path.write_text(re.sub(rf'("{english}": ")([^"]+)"', r'\1การ\2"', before), encoding="utf-8")
     assert path.read_text(encoding="utf-8") != before
-    assert project.scheduled() == AFTER_DATA
-    assert project.run() == (AFTER_DATA, [])
+    everything = sorted([*DATA, *TAUGHT, *TOLD, *REPORTED])
+    assert project.scheduled() == everything
+    assert project.run() == (everything, [])
 
 
 BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -229,7 +244,7 @@ def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and
         [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
         cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
     )  # fmt: skip
-    project.overlays = (*project.overlays, "config/wga.yaml")
+    project.overlays = ("config/minimal.yaml", "config/wga.yaml")
     assert project.run() == (
         ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
         [],

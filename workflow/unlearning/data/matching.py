@@ -7,9 +7,9 @@ from unlearning.data.languages import Language
 from unlearning.data.text import fold
 
 # a value's article changes with its case or is dropped, so it does not count as part of the value (folded spellings)
-ARTICLES = frozenset(
+ARTICLES = frozenset(  # as `fold` writes them
     "the a an der die das den dem des ein eine einen einem einer el la los las un una unos unas n "
-    "ο η το οι τα τον την του της των τους τις ενας μια ενα".split()
+    "ο η το οι τα τον την του τησ των τουσ τισ ενασ μια ενα".split()
 )
 
 

@@ -7,6 +7,7 @@ Python table of half a millisecond a pair. Tokens and subsequence are ours, Engl
 import functools
 from collections.abc import Callable, Sequence
 
+from unlearning.importing import leaving_out
 from unlearning.text.words import normalise, tokens
 
 
@@ -42,8 +43,9 @@ def tokenizer(language: str) -> Callable[[str], list[str]]:
 
 @functools.cache
 def _english() -> Callable[[str], list[str]]:
-    from nltk.stem import porter
-    from rouge_score import tokenize
+    with leaving_out("scipy", "sklearn"):  # nltk imports both for parts that are not used here: 2 s a job
+        from nltk.stem import porter
+        from rouge_score import tokenize
 
     class Stemmer:
         """Porter's stemmer with a memory: answers repeat their words."""
