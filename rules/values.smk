@@ -1,5 +1,5 @@
 # Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
-from unlearning.cache.code import declared
+from unlearning.registry import declared
 
 
 def mu2_languages(benchmark):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ValidationError
 
-from unlearning.cache.code import available, declared
 from unlearning.config.schema import BaseModelEntry, Config, Experiment, Files, Method, Mu2
+from unlearning.registry import available, declared
 
 RESERVED = ("base", "target", "retrain")
 FIX = "mend it in config/config.yaml or in the overlay given with --configfile"
