@@ -4,6 +4,8 @@ Each metric module declares `ROWS`: a literal tuple of (metric, groups, language
 groups: "asked" (forget and retain, and every other group that has questions but background and utility) or a tuple of
 names. languages: a kind of `unlearning.score.languages.names`. tasks: a tuple of names, or "trials": all, and any
 where the questions were answered more than once.
+`ITEMS`, where a module declares it: what the benchmark's questions must have, else every row is null: languages (two or
+more), value, perturbed, or a group. The configuration is refused where they have not.
 """
 
 from collections.abc import Iterable

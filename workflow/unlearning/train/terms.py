@@ -2,6 +2,7 @@
 
 INPUTS   names of the quantities the loss is called with (see `unlearning.train.quantities`)
 PARAMS   its parameters and their defaults
+LIMITS   what they may be, see `unlearning.config.parameters`; only the configuration is held against it
 ANSWERS  reference or refusal: which answer follows the prompt
 NEEDS    of ref_logprobs, reference_model, refusals: what must be made before the run
 """
