@@ -28,13 +28,6 @@ def mu2_layout(w):
     }
 
 
-def files_spec(benchmark):
-    entry = CONFIG.benchmarks[benchmark]
-    spec = entry.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
-    spec["columns"] = {k: v for k, v in spec["columns"].items() if v is not None}
-    return spec
-
-
 def files_sources(benchmark):
     """The files that the benchmark's sets name, in their folder."""
     entry = CONFIG.benchmarks[benchmark]
