@@ -28,10 +28,12 @@ overlay-exists:
 	@test -z "$(CONFIG)" || ls $(CONFIG) >/dev/null 2>&1 || { echo "CONFIG: no file $(CONFIG); overlays lie in config/"; exit 1; }
 
 run: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
 	@$(BIN)/snakemake $(OVERLAY) $(SNAKEMAKE_ARGS)
 	@echo "The report is at $(abspath $(REPORT))"
 
 dry: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
 
 test: $(VENV)/.ready-test

@@ -1,4 +1,7 @@
 # From raw sources to a scored, attacked, unlearned model: one graph. `snakemake` runs the default (config/config.yaml).
+include: "rules/begin.smk"
+
+
 configfile: "config/config.yaml"
 
 

@@ -1,30 +1,15 @@
 # Needs: the configuration. Makes: CONFIG, RUNS, and the functions that the other files' rules share.
 import functools
-import os
-import sys
-from pathlib import Path
 
 import yaml
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
-sys.path.insert(0, str(WORKFLOW))
-os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(WORKFLOW), os.getenv("PYTHONPATH")])))
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-from unlearning.config.compose import compose
 from unlearning.cache import code
-from unlearning.config.load import ConfigError, load, method_for
+from unlearning.config.benchmarks import Mu2
+from unlearning.config.check_methods import method_for
+from unlearning.config.compose import compose
+from unlearning.config.load import load
+from unlearning.config.resources import check_resources
 from unlearning.config.runs import plan, schedule_of
-from unlearning.config.schema import Mu2
-from unlearning.data.languages import check_setting
-
-try:
-    CONFIG = load(config)
-    RUNS = plan(CONFIG)
-    for run in RUNS:
-        compose(run.attack, CONFIG.attacks)
-except ValueError as error:
-    raise WorkflowError(str(error))
 
 
 def resource(name):
@@ -36,11 +21,15 @@ USABLE = [c for c in LANGUAGES if Path(workflow.basedir, f"resources/mu2/phraseb
 POOLS = resource("mu2/pools.yaml")["attributes"]
 
 try:
-    for name, entry in CONFIG.benchmarks.items():
-        for chosen, setting in entry.settings.items() if isinstance(entry, Mu2) else []:
-            check_setting(setting.train, setting.holdout, {c: LANGUAGES[c]["resource"] for c in USABLE})
+    CONFIG = load(config)
+    check_resources(
+        CONFIG,
+        attributes={name: len(pool["values"]) for name, pool in POOLS.items()},
+        languages={c: LANGUAGES[c]["resource"] for c in USABLE},
+    )
+    RUNS = plan(CONFIG)
 except ValueError as error:
-    raise WorkflowError(f"benchmarks.{name}.settings.{chosen}: {error} (a language needs resources/mu2/phrasebook/)")
+    raise WorkflowError(str(error))
 
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
 

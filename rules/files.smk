@@ -15,7 +15,7 @@ rule files_build:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("files_build.py", spec=files_spec(w.benchmark), benchmark=w.benchmark),
+        job=lambda w: job("files_build.py", spec=benchmark_of(w).spec(), benchmark=w.benchmark),
     message:
         "Reading the files of {wildcards.benchmark}"
     script:

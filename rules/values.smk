@@ -1,5 +1,5 @@
 # Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
-from unlearning.cache.code import declared
+from unlearning.registry import declared
 
 
 def mu2_languages(benchmark):
@@ -26,13 +26,6 @@ def mu2_layout(w):
         "benchmark": w.benchmark,
         "seed": entry.seed,
     }
-
-
-def files_spec(benchmark):
-    entry = CONFIG.benchmarks[benchmark]
-    spec = entry.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
-    spec["columns"] = {k: v for k, v in spec["columns"].items() if v is not None}
-    return spec
 
 
 def files_sources(benchmark):

@@ -15,7 +15,7 @@ from unlearning.answer.decoding import Decoding
 from unlearning.answer.likelihood import likelihoods
 from unlearning.attacks import probab, quantize
 from unlearning.config.compose import Parts, compose
-from unlearning.config.schema import Attack
+from unlearning.config.methods import Attack
 from unlearning.models.load import ModelError, load_model, save_model
 from unlearning.tables.artifacts import read_table, write_table
 

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from unlearning import registry
 from unlearning.cache import code, ledger, store
 
 FILES = {
@@ -85,8 +86,10 @@ def test_a_missing_named_module_is_an_error(project):
 
 
 def test_declared_reads_literals_without_importing(project):
-    assert code.declared("unlearning.metrics.ps", "NEEDS", root=project) == ("likelihoods",)
-    assert code.declared("unlearning.metrics.ps", "OTHER", 3, root=project) == 3
+    assert registry.declared("unlearning.metrics.ps", "NEEDS", root=project) == ("likelihoods",)
+    assert registry.declared("unlearning.metrics.ps", "OTHER", 3, root=project) == 3
+    with pytest.raises(ValueError, match="no 'pz' in unlearning.metrics; there are: ps"):
+        registry.declared("unlearning.metrics.pz", "NEEDS", root=project)
 
 
 def test_every_script_of_the_project_has_a_closure():

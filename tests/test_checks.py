@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from unlearning.cache.code import available
 from unlearning.data.checking import CHECKS, run_checks
 from unlearning.data.context import Context, offline_context, reverse_table
 from unlearning.data.languages import Language, read_languages
 from unlearning.data.phrasebook import read_phrasebook, read_pools, values_table
 from unlearning.data.text import fold, mask_name
+from unlearning.registry import available
 from unlearning.tables.artifacts import to_table
 
 ROOT = Path(__file__).resolve().parents[1]

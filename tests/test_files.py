@@ -166,9 +166,9 @@ MISTAKES = [
     ("columns.question", "question", r"question: no file has a column 'question'; columns are q, a, wrong, para"),
     ("columns.answr", "a", r"files.columns: missing \[\], unknown \['answr'\]; allowed: question"),
     ("sets.keep.file", "nowhere.json", r"nowhere.json: no such file"),
-    ("sets.keep.rows", [0, 5], r"rows \[0, 5\] of 4"),
+    ("sets.drop.rows", [3, 5], r"rows \[3, 5\] of 4"),
     ("sets.keep.rows", [2, 2], r"files.sets.keep.rows: \[2, 2\]"),
-    ("sets.keep.rows", [0, 4], r"1 records are both in a forget and a retain set, first drop/3"),
+    ("sets.keep.rows", [0, 4], r"splits.f1: sets drop .forgotten. and keep .retained. share rows of .*mine.jsonl"),
     ("sets.keep.group", "retained", r"files.sets.keep.group: 'retained'; allowed: forget, retain"),
     ("sets.keep.group", "nonmember", r"group nonmember is what the model never saw; set train: false"),
     ("sets.keep.train", "no", r"files.sets.keep.train: 'no'; allowed: true, false"),
@@ -177,7 +177,7 @@ MISTAKES = [
     ("splits.f1", [], r"files.splits.f1: the forget set is empty"),
     ("splits.f1", ["dorp"], r"files.splits.f1: no set 'dorp'; sets are keep, drop"),
     ("splits.f1", ["keep"], r"\['drop'\] have group forget and stand in no split"),
-    ("splits.f1", ["keep", "drop"], r"are all there is; keep a set to retain"),
+    ("splits.f1", ["keep", "drop"], r"are all there is; keep a set of group retain"),
 ]  # fmt: skip
 
 
@@ -237,6 +237,12 @@ def test_a_row_trained_and_held_out_is_refused(spec, tmp_path):
     file = write(tmp_path, "leak.jsonl", lines(ROWS[1:2]))
     spec["sets"]["unseen"] = {"file": file, "group": "nonmember", "train": False}
     with pytest.raises(FilesError, match="trained on and held out .train: false., first keep/1 = unseen/0"):
+        build(spec)
+
+
+def test_a_record_forgotten_from_one_file_and_retained_from_another_is_refused(spec, tmp_path):
+    spec["sets"]["more"] = {"file": write(tmp_path, "leak.jsonl", lines(ROWS[3:])), "group": "retain"}
+    with pytest.raises(FilesError, match="1 records are both in a forget and a retain set, first drop/3 = more/0"):
         build(spec)
 
 

@@ -127,5 +127,5 @@ def test_initial_weights_follow_the_seed_and_leave_the_global_state():
 def test_a_wrong_architecture_is_refused():
     with pytest.raises(ValueError, match=r"unknown keys \['width'\]; allowed: hidden, layers"):
         small_model({"width": 3}, training.tokenizer(), 0)
-    with pytest.raises(ValueError, match="hidden 10 is not a multiple of heads 4"):
+    with pytest.raises(ValueError, match="architecture.hidden: 10 should be a multiple of 2 x heads = 8; nearest: 8"):
         small_model({"hidden": 10}, training.tokenizer(), 0)

@@ -20,8 +20,9 @@ from score_fakes import (
     view,
 )
 from unlearning.metrics import ps
+from unlearning.registry import available, declared
 from unlearning.score import run as score_run
-from unlearning.score.grid import declared, expected, metric_names
+from unlearning.score.grid import expected
 from unlearning.score.languages import Language, names, selections
 from unlearning.score.run import score
 from unlearning.score.view import Tables, View
@@ -187,21 +188,22 @@ def test_numbers_that_are_none_become_null_with_a_reason(monkeypatch):
 
 
 def test_every_metric_declares_what_it_needs_and_gives():
-    for name in metric_names():
-        assert declared(name, "NEEDS") and declared(name, "ROWS")
-    with pytest.raises(ValueError, match="unknown metric 'nope'"):
-        declared("nope", "ROWS")
+    for name in available("metrics"):
+        module = f"unlearning.metrics.{name}"
+        assert declared(module, "NEEDS") and declared(module, "ROWS")
+    with pytest.raises(ValueError, match="no 'nope' in unlearning.metrics; there are: .*kps"):
+        declared("unlearning.metrics.nope", "ROWS")
 
 
 def test_scoring_imports_no_torch():
     program = """
 import importlib, sys
 from test_score import MU2, TOFU, everything, full_view
-from unlearning.score.grid import metric_names
+from unlearning.registry import available
 from unlearning.score.run import score
 import unlearning.judges.rule
 heavy = {"sklearn", "scipy", "rouge_score", "nltk", "py3langid", "matplotlib"} & set(sys.modules)
-for name in metric_names():
+for name in available("metrics"):
     importlib.import_module(f"unlearning.metrics.{name}")
 assert not heavy and not {"scipy", "sklearn", "rouge_score", "py3langid"} & set(sys.modules), heavy
 score(full_view(everything()), MU2 + TOFU)

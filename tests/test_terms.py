@@ -10,12 +10,13 @@ from torch.autograd import gradcheck
 import training
 from unlearning.forget import ga, idk, npo
 from unlearning.models.encode import collate
+from unlearning.registry import available
 from unlearning.retain import gd, kl, none
 from unlearning.train.nll import nll
 from unlearning.train.quantities import NAMES, quantities
-from unlearning.train.terms import TermError, load_term, term_names
+from unlearning.train.terms import TermError, load_term
 
-ALL = [("forget", name) for name in term_names("forget")] + [("retain", name) for name in term_names("retain")]
+ALL = [("forget", name) for name in available("forget")] + [("retain", name) for name in available("retain")]
 # Two answers: p = 1/2, 1/4, 1/8 (three tokens) and 1/2 (one token, then padding).
 LOGPROBS = torch.log(torch.tensor([[1 / 2, 1 / 4, 1 / 8], [1 / 2, 1.0, 1.0]], dtype=torch.float64))
 MASK = torch.tensor([[True, True, True], [True, False, False]])

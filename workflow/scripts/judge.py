@@ -5,7 +5,7 @@ def judge(answers: str, questions: str, verdicts: str, judge: str) -> None:
     """Write `verdicts` (Parquet): what the judge module `judge` says of every answer. ValueError if it is unknown."""
     from importlib import import_module
 
-    from unlearning.cache.code import available
+    from unlearning.registry import available
     from unlearning.tables.artifacts import read_table, write_table
 
     if judge not in available("judges"):

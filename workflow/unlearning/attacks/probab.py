@@ -7,6 +7,7 @@ from unlearning.answer.decoding import Decoding
 
 KIND = "decoding"
 PARAMS = {"temperature": 0.8, "top_p": 0.95, "samples": 5}
+LIMITS = {"temperature": {"gt": 0}, "top_p": {"gt": 0, "le": 1}, "samples": {"ge": 1}}
 
 
 def decoding(temperature: float, top_p: float, samples: int) -> Decoding:

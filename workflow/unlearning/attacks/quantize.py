@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 KIND = "weights"
 PARAMS = {"bits": 4, "group_size": 32}
+LIMITS = {"bits": {"ge": 2, "le": 8}, "group_size": {"ge": 1, "divides": ("hidden", "intermediate")}}
 
 
 class QuantizeError(ValueError):

@@ -12,8 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-PACKAGE = "unlearning"
-ROOT = Path(__file__).resolve().parents[2]
+from unlearning.registry import PACKAGE, ROOT, module_file
 
 
 class CodeChanged(RuntimeError):
@@ -37,14 +36,6 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _module_file(module: str, root: Path) -> Path | None:
-    """The file of a dotted project module, or None when there is no such module (it names an attribute)."""
-    path = root.joinpath(*module.split("."))
-    if path.with_suffix(".py").is_file():
-        return path.with_suffix(".py")
-    return path / "__init__.py" if (path / "__init__.py").is_file() else None
-
-
 def _imported(tree: ast.Module, root: Path, package: str) -> set[Path]:
     """Project files that `tree` imports; `package` is the dotted package the file lies in, for relative imports."""
     names: set[str] = set()
@@ -59,7 +50,7 @@ def _imported(tree: ast.Module, root: Path, package: str) -> set[Path]:
             names.add(base)
             names.update(f"{base}.{alias.name}" for alias in node.names)
     inside = (name for name in names if name.split(".")[0] == PACKAGE)
-    return {file for name in inside if (file := _module_file(name, root))}
+    return {file for name in inside if (file := module_file(name, root))}
 
 
 @functools.cache
@@ -78,7 +69,7 @@ def closure(script: Path, modules: Iterable[str] = (), root: Path = ROOT) -> dic
     """
     waiting = [Path(script)]
     for module in modules:
-        file = _module_file(module, root)
+        file = module_file(module, root)
         if file is None:
             raise ValueError(f"no module {module} below {root.name}/; it is named by the configuration")
         waiting.append(file)
@@ -98,22 +89,3 @@ def fingerprint(script: Path, modules: Iterable[str] = (), root: Path = ROOT) ->
     """sha256 (first 16 hex digits) over `closure`: equal exactly when nothing that can matter changed."""
     lines = (f"{name} {digest}\n" for name, digest in sorted(closure(script, modules, root).items()))
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
-
-
-def declared(module: str, name: str, default: object = None, root: Path = ROOT) -> object:
-    """The literal assigned to `name` at the top of a project module, read without importing it (torch stays out)."""
-    file = _module_file(module, root)
-    if file is None:
-        raise ValueError(f"no module {module}")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            return ast.literal_eval(node.value)
-    return default
-
-
-def available(folder: str, root: Path = ROOT) -> list[str]:
-    """The names a registry folder offers: its modules, e.g. available("forget") -> ["ga", "idk", "npo"]."""
-    return sorted(p.stem for p in (root / PACKAGE / folder).glob("*.py") if not p.stem.startswith("_"))

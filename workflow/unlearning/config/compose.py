@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from unlearning.cache.code import declared
-from unlearning.config.schema import Attack
+from unlearning.config.methods import Attack
+from unlearning.registry import declared
 
 KINDS = ("weights", "prompts", "decoding")
 

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
-from unlearning.config.load import ConfigError, method_for
-from unlearning.config.schema import BaseModelEntry, Config, Schedule
+from unlearning.config.check_methods import method_for
+from unlearning.config.models import BaseModelEntry, Schedule
+from unlearning.config.problems import ConfigError
+from unlearning.config.schema import Config
 
 
 class Run(NamedTuple):

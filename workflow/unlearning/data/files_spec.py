@@ -22,16 +22,19 @@ class FilesError(ValueError):
     """The data or its description is wrong; the message names the file, key or row, what is allowed, how to mend it."""
 
 
-def checked(spec: dict) -> dict:
-    """`spec` with every set's defaults filled in. FilesError says which key is wrong and what is allowed."""
-    _keys(spec, ("language", "columns", "sets", "splits"), ("language", "columns", "sets", "splits"), "files")
+def checked(spec: dict, where: str = "files") -> dict:
+    """`spec`, which stands at the key `where`, with every set's defaults filled in.
+
+    FilesError says which key is wrong and what is allowed.
+    """
+    _keys(spec, ("language", "columns", "sets", "splits"), ("language", "columns", "sets", "splits"), where)
     needed = ("document",) if "document" in spec["columns"] else ("question", "answer")
-    _keys(spec["columns"], needed, COLUMNS, "files.columns")
+    _keys(spec["columns"], needed, COLUMNS, f"{where}.columns")
     if not spec["sets"] or not spec["splits"]:
-        raise FilesError("files: sets and splits must name at least one each")
-    sets = {name: _set(name, entry) for name, entry in spec["sets"].items()}
+        raise FilesError(f"{where}: sets and splits must name at least one each")
+    sets = {name: _set(f"{where}.sets.{name}", entry) for name, entry in spec["sets"].items()}
     for split, names in spec["splits"].items():
-        _split(split, names, sets)
+        _split(f"{where}.splits.{split}", names, sets)
     unused = [
         n
         for n, s in sets.items()
@@ -39,7 +42,7 @@ def checked(spec: dict) -> dict:
     ]
     if unused:
         raise FilesError(
-            f"files.sets: {unused} have group forget and stand in no split; add them to one or use group retain"
+            f"{where}.sets: {unused} have group forget and stand in no split; add them to one or use group retain"
         )
     return {**spec, "sets": sets}
 
@@ -70,8 +73,7 @@ def _keys(found: dict, needed: tuple[str, ...], allowed: tuple[str, ...], where:
         raise FilesError(f"{where}: missing {missing}, unknown {unknown}; allowed: {', '.join(allowed)}")
 
 
-def _set(name: str, entry: dict) -> dict:
-    where = f"files.sets.{name}"
+def _set(where: str, entry: dict) -> dict:
     _keys(entry, ("file", "group"), ("file", "group", *SET_DEFAULTS), where)
     entry = {**SET_DEFAULTS, **entry}
     group, rows = entry["group"], entry["rows"]
@@ -91,14 +93,29 @@ def _set(name: str, entry: dict) -> dict:
     return entry
 
 
-def _split(split: str, names: list[str], sets: dict) -> None:
+def _split(where: str, names: list[str], sets: dict) -> None:
     if not names:
-        raise FilesError(f"files.splits.{split}: the forget set is empty; name at least one set")
+        raise FilesError(f"{where}: the forget set is empty; name at least one set")
     for name in names:
         if name not in sets:
-            raise FilesError(f"files.splits.{split}: no set {name!r}; sets are {', '.join(sets)}")
+            raise FilesError(f"{where}: no set {name!r}; sets are {', '.join(sets)}")
         if sets[name]["group"] not in MEMBER_GROUPS or not sets[name]["train"]:
             raise FilesError(
-                f"files.splits.{split}: set {name} needs group forget or retain and train: true to be forgotten, "
+                f"{where}: set {name} needs group forget or retain and train: true to be forgotten, "
                 f"has group {sets[name]['group']}, train: {str(sets[name]['train']).lower()}"
             )
+    kept = [name for name, s in sets.items() if s["group"] in MEMBER_GROUPS and s["train"] and name not in names]
+    if not kept:
+        raise FilesError(f"{where}: {names} are all there is; keep a set of group retain that is trained on")
+    for name, other in ((n, k) for n in names for k in kept):
+        if _overlap(sets[name], sets[other]):
+            raise FilesError(
+                f"{where}: sets {name} (forgotten) and {other} (retained) share rows of {sets[name]['file']}; "
+                "give each rows: [first, end) of its own"
+            )
+
+
+def _overlap(one: dict, other: dict) -> bool:
+    """Whether two sets are rows of one file that have some in common."""
+    (first, end), (start, stop) = (s["rows"] or (0, float("inf")) for s in (one, other))
+    return one["file"] == other["file"] and first < stop and start < end

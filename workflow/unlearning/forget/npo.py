@@ -7,6 +7,7 @@ from unlearning.train.nll import nll
 
 INPUTS = ("logprobs_BT", "mask_BT", "ref_logprob_B")
 PARAMS = {"beta": 0.1}
+LIMITS = {"beta": {"gt": 0}}
 ANSWERS = "reference"
 NEEDS = ("ref_logprobs",)
 

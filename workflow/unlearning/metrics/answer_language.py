@@ -14,6 +14,7 @@ from unlearning.score.rows import mean_rows
 from unlearning.score.view import View
 
 NEEDS = ("answers",)
+ITEMS = ("languages",)
 ROWS = (("answer_language", ("forget", "retain"), "selections", ("all",)),)
 GROUPS = ("forget", "retain")
 

@@ -15,6 +15,7 @@ from unlearning.score.view import View
 from unlearning.text.words import contains, normalise
 
 NEEDS = ("answers", "values")
+ITEMS = ("languages", "value")
 ROWS = (("code_mixing", ("forget", "retain"), "selections", ("all",)),)
 GROUPS = ("forget", "retain")
 

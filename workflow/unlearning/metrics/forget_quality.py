@@ -13,6 +13,7 @@ from unlearning.score.rows import row
 from unlearning.score.view import View
 
 NEEDS = ("likelihoods", "retrain:likelihoods")
+ITEMS = ("perturbed",)
 ROWS = (("forget_quality", ("forget",), "all", ("all", "log10")),)
 
 

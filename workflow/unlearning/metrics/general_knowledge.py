@@ -17,6 +17,7 @@ from unlearning.score.view import Tables, View
 from unlearning.text.words import normalise, tokens
 
 NEEDS = ("answers", "target:answers")
+ITEMS = ("utility",)
 ROWS = (
     ("tydi_f1", ("utility",), "all", ("all",)),
     ("tydi_em", ("utility",), "all", ("all",)),

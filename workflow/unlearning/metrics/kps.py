@@ -15,6 +15,7 @@ from unlearning.score.rows import bootstrap_seed, row
 from unlearning.score.view import View
 
 NEEDS = ("verdicts", "target:verdicts")
+ITEMS = ("languages",)
 ROWS = (("kps", ("forget",), "pairs", ("all",)),)
 
 

@@ -13,6 +13,7 @@ from unlearning.score.rows import bootstrap_seed, row
 from unlearning.score.view import View
 
 NEEDS = ("answers", "likelihoods")
+ITEMS = ("perturbed", "real_authors", "world_facts")
 ROWS = (
     (
         "model_utility",

@@ -19,6 +19,7 @@ from unlearning.score.rows import bootstrap_seed, row
 from unlearning.score.view import Tables, View
 
 NEEDS = ("likelihoods", "retrain:likelihoods")
+ITEMS = ("nonmember",)
 ROWS = (
     ("privleak", ("forget",), "roles", ("all",)),
     ("privleak_flipped", ("forget",), "roles", ("all",)),

@@ -15,6 +15,7 @@ from unlearning.score.rows import mean_rows
 from unlearning.score.view import Tables, View
 
 NEEDS = ("likelihoods",)
+ITEMS = ("perturbed",)
 ROWS = (
     ("truth_ratio", "asked", "selections", ("all",)),
     ("truth_ratio_min", "asked", "selections", ("all",)),

@@ -13,6 +13,7 @@ from unlearning.score.rows import mean_rows
 from unlearning.score.view import View
 
 NEEDS = ("likelihoods",)
+ITEMS = ("value",)
 ROWS = (("value_probability", "asked", "selections", ("all",)),)
 
 

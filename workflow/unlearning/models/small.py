@@ -18,17 +18,25 @@ DEFAULTS = {
 }
 
 
+def check_shape(hidden: int, heads: int) -> None:
+    """ValueError unless each head gets an even share of the hidden size (rotary positions turn pairs of numbers)."""
+    if hidden % (2 * heads):
+        raise ValueError(
+            f"architecture.hidden: {hidden} should be a multiple of 2 x heads = {2 * heads}; "
+            f"nearest: {max(round(hidden / (2 * heads)), 1) * 2 * heads}"
+        )
+
+
 def small_model(architecture: dict, tokenizer: "PreTrainedTokenizerBase", seed: int) -> "PreTrainedModel":
     """A LlamaForCausalLM of `architecture` (missing keys from DEFAULTS), its weights drawn from `seed`.
 
-    The global random state is left as it was. ValueError on unknown keys or a width the heads do not divide.
+    The global random state is left as it was. ValueError on unknown keys or a width the heads cannot share.
     """
     unknown = sorted(set(architecture) - set(DEFAULTS))
     if unknown:
         raise ValueError(f"architecture: unknown keys {unknown}; allowed: {', '.join(DEFAULTS)}")
     shape = {**DEFAULTS, **architecture}
-    if shape["hidden"] % shape["heads"]:
-        raise ValueError(f"architecture: hidden {shape['hidden']} is not a multiple of heads {shape['heads']}")
+    check_shape(shape["hidden"], shape["heads"])
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 

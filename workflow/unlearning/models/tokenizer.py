@@ -13,6 +13,7 @@ KINDS = ("bpe", "words")
 PAD, EOS = "<|pad|>", "<|end|>"
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 SPECIAL = [PAD, EOS, *ROLES]
+LEAST_TOKENS = 256 + len(SPECIAL)  # a token for every byte
 
 # Letters keep their combining marks (Thai, Hindi, Urdu vowels), unlike in GPT-2's pattern; digits stand alone, so that
 # numbers share tokens.
@@ -36,10 +37,9 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, kind: str = "bpe") ->
     """
     from transformers import PreTrainedTokenizerFast
 
-    least = 256 + len(SPECIAL)
-    if vocab_size < least:
+    if vocab_size < LEAST_TOKENS:
         raise ValueError(
-            f"vocab_size {vocab_size} is too small: every byte and special token needs one; at least {least}"
+            f"vocab_size {vocab_size} is too small: every byte and special token needs one; at least {LEAST_TOKENS}"
         )
     if kind not in KINDS:
         raise ValueError(f"tokenizer {kind!r} is unknown; allowed: {', '.join(KINDS)}")
@@ -89,7 +89,7 @@ def _whole_words(texts: list[str], vocab_size: int) -> "Tokenizer":
     counts = Counter(word for text in texts for word in regex.findall(WORDS, text))
     ranked = sorted((word for word in counts if len(word.encode()) > 1), key=lambda word: (-counts[word], word))
     spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    kept = [spell.pre_tokenize_str(word)[0][0] for word in ranked[: vocab_size - 256 - len(SPECIAL)]]
+    kept = [spell.pre_tokenize_str(word)[0][0] for word in ranked[: vocab_size - LEAST_TOKENS]]
     vocabulary = [(byte, -20.0) for byte in _alphabet()] + [(word, -10.0) for word in kept]
     tokenizer = _byte_level(Tokenizer(models.Unigram(vocabulary)))
     tokenizer.add_special_tokens(SPECIAL)

@@ -6,6 +6,7 @@ from unlearning.train.nll import nll
 
 INPUTS = ("logprobs_BT", "mask_BT")
 PARAMS = {"reduction": "token_mean"}
+LIMITS = {"reduction": ("token_mean", "sequence_sum")}
 ANSWERS = "reference"
 NEEDS = ()
 

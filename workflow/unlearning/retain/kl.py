@@ -5,10 +5,9 @@ from torch.nn.functional import log_softmax
 
 INPUTS = ("logits_BTV", "ref_logits_BTV", "mask_BT")
 PARAMS = {"direction": "theta_ref"}
+LIMITS = {"direction": ("theta_ref", "ref_theta")}
 ANSWERS = "reference"
 NEEDS = ("reference_model",)
-
-DIRECTIONS = ("theta_ref", "ref_theta")
 
 
 def loss(logits_BTV: torch.Tensor, ref_logits_BTV: torch.Tensor, mask_BT: torch.Tensor, direction: str) -> torch.Tensor:
@@ -17,8 +16,8 @@ def loss(logits_BTV: torch.Tensor, ref_logits_BTV: torch.Tensor, mask_BT: torch.
     theta_ref: KL(p_θ ‖ p_ref), SEPS' formula; ref_theta: KL(p_ref ‖ p_θ), TOFU's convention. Prompt and padding never
     count. ValueError on another `direction`.
     """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction {direction!r} is unknown; allowed: {', '.join(DIRECTIONS)}")
+    if direction not in LIMITS["direction"]:
+        raise ValueError(f"direction {direction!r} is unknown; allowed: {', '.join(LIMITS['direction'])}")
     least = torch.promote_types(logits_BTV.dtype, torch.float32)
     logp_BTV, logq_BTV = (log_softmax(logits.to(least), -1) for logits in (logits_BTV, ref_logits_BTV))
     if direction == "ref_theta":

@@ -4,34 +4,14 @@ Each metric module declares `ROWS`: a literal tuple of (metric, groups, language
 groups: "asked" (forget and retain, and every other group that has questions but background and utility) or a tuple of
 names. languages: a kind of `unlearning.score.languages.names`. tasks: a tuple of names, or "trials": all, and any
 where the questions were answered more than once.
+`ITEMS`, where a module declares it: what the benchmark's questions must have, else every row is null: languages (two or
+more), value, perturbed, or a group. The configuration is refused where they have not.
 """
 
-import ast
 from collections.abc import Iterable
-from pathlib import Path
 
+from unlearning.registry import declared
 from unlearning.score.languages import Language, names
-
-METRICS = Path(__file__).parent.parent / "metrics"
-
-
-def metric_names() -> list[str]:
-    """Every metric that can be scored: the modules of `unlearning.metrics`."""
-    return sorted(path.stem for path in METRICS.glob("*.py") if path.stem != "__init__")
-
-
-def declared(module: str, constant: str) -> tuple:
-    """The literal `constant` (NEEDS, ROWS) of a metric's module, read without importing it.
-
-    ValueError for an unknown metric lists the known ones.
-    """
-    if module not in metric_names():
-        raise ValueError(f"unknown metric {module!r}; metrics are {', '.join(metric_names())}")
-    body = ast.parse((METRICS / f"{module}.py").read_text(encoding="utf-8")).body
-    for node in body:
-        if isinstance(node, ast.Assign) and [getattr(t, "id", None) for t in node.targets] == [constant]:
-            return ast.literal_eval(node.value)
-    raise AssertionError(f"metric {module} declares no {constant}")
 
 
 def expected(
@@ -43,7 +23,7 @@ def expected(
     """
     keys = []
     for module in metrics:
-        for metric, asked, kind, tasks in declared(module, "ROWS"):
+        for metric, asked, kind, tasks in declared(f"unlearning.metrics.{module}", "ROWS"):
             asked = groups if asked == "asked" else asked
             tasks = ("all", "any")[: 1 + (trials > 1)] if tasks == "trials" else tasks
             keys += [(g, language, t, metric) for t in tasks for g in asked for language in names(kind, languages)]

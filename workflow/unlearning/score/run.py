@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from unlearning.score.grid import metric_names
+from unlearning.registry import available
 from unlearning.score.rows import COLUMNS
 from unlearning.score.view import View
 
@@ -31,9 +31,9 @@ def score(view: View, metrics: Iterable[str]) -> pd.DataFrame:
 
 
 def _known(metrics: list[str]) -> list[str]:
-    unknown = [name for name in metrics if name not in metric_names()]
+    unknown = [name for name in metrics if name not in available("metrics")]
     if unknown:
-        raise ValueError(f"unknown metric {unknown[0]!r}; metrics are {', '.join(metric_names())}")
+        raise ValueError(f"unknown metric {unknown[0]!r}; metrics are {', '.join(available('metrics'))}")
     if len(set(metrics)) < len(metrics):
         raise ValueError(f"a metric is named twice in {', '.join(metrics)}")
     return metrics

@@ -2,14 +2,16 @@
 
 INPUTS   names of the quantities the loss is called with (see `unlearning.train.quantities`)
 PARAMS   its parameters and their defaults
+LIMITS   what they may be, see `unlearning.config.parameters`; only the configuration is held against it
 ANSWERS  reference or refusal: which answer follows the prompt
 NEEDS    of ref_logprobs, reference_model, refusals: what must be made before the run
 """
 
 import importlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
+
+from unlearning.registry import available
 
 REDUCTIONS = ("token_mean", "sequence_sum")
 
@@ -29,16 +31,10 @@ class Term(NamedTuple):
     needs: tuple[str, ...]
 
 
-def term_names(folder: str) -> list[str]:
-    """Names of the terms in `folder` (forget or retain), sorted."""
-    listing = (Path(__file__).parent.parent / folder).glob("*.py")
-    return sorted(path.stem for path in listing if path.stem != "__init__")
-
-
 def load_term(folder: str, name: str, params: dict | None = None) -> Term:
     """The term `name` of `folder`, its defaults overlaid by those of `params` it knows. TermError if there is none."""
-    if name not in term_names(folder):
-        raise TermError(f"unknown {folder} term {name!r}; allowed: {', '.join(term_names(folder))}")
+    if name not in available(folder):
+        raise TermError(f"unknown {folder} term {name!r}; allowed: {', '.join(available(folder))}")
     module = importlib.import_module(f"unlearning.{folder}.{name}")
     own = {key: (params or {}).get(key, default) for key, default in module.PARAMS.items()}
     return Term(f"{folder}.{name}", module.loss, own, module.INPUTS, module.ANSWERS, module.NEEDS)

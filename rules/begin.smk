@@ -1,0 +1,16 @@
+# Needs: nothing. Makes: WORKFLOW, the library importable; refuses configuration files that are not what they seem.
+import os
+import sys
+from pathlib import Path
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+sys.path.insert(0, str(WORKFLOW))
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(WORKFLOW), os.getenv("PYTHONPATH")])))
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+from unlearning.config.overlay import check_files
+
+try:
+    check_files(f for f in ["config/config.yaml", *workflow.overwrite_configfiles] if Path(f).is_file())
+except ValueError as error:
+    raise WorkflowError(str(error))

@@ -1,0 +1,101 @@
+"""The sections about benchmarks: how each is built, asked and scored."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from unlearning.config.fields import Count, Name, Part, Positive, Section
+
+
+class Cut(Section):
+    """How many invented people a μ² data set has."""
+
+    name: Name = Field("small", description="name of the cut, a folder below results/data/<benchmark>/")
+    memorised: Positive = Field(description="people the target memorises")
+    nonmember: Count = Field(description="people never seen, for the membership attack")
+    background: Count = Field(description="other people, taught in every language before memorising")
+    attributes: list[str] | Literal["all"] = Field(
+        "all", description="attributes asked about; all = the 20 of the pools"
+    )
+
+
+class Setting(Section):
+    """Languages of one μ² setting."""
+
+    train: list[str] = Field(min_length=1, description="languages in which people are memorised and unlearned")
+    holdout: list[str] = Field(min_length=1, description="languages in which they are only asked")
+
+
+class Asking(Section):
+    """How a benchmark's items are answered."""
+
+    batch_size: Positive = Field(256, description="items answered side by side")
+    max_new_tokens: Positive = Field(32, description="longest answer")
+
+
+class Mu2(Section):
+    """μ²-Bench: invented people in many languages."""
+
+    kind: Literal["mu2"] = Field(description="which construction: mu2")
+    cut: Cut = Field(description="size of the data set")
+    forget: dict[Name, Positive] = Field(min_length=1, description="split name -> how many memorised people it forgets")
+    settings: dict[Name, Setting] = Field(min_length=1, description="setting name -> its languages")
+    heldout_share: Part = Field(
+        0.05,
+        description="share of background questions not trained on but asked as general knowledge; at most 1/languages",
+    )
+    seed: int = Field(0, description="seed of the data")
+    asking: Asking = Field(Asking(), description="how the items are answered")
+    judge: Name = Field("rule", description="who decides whether an answer is right")
+    metrics: list[Name] = Field(min_length=1, description="what is scored")
+
+
+class Columns(Section):
+    """Which column of a person's files holds what; null = there is none."""
+
+    question: str = Field("question", description="the question")
+    answer: str = Field("answer", description="the right answer")
+    paraphrase: str | None = Field(None, description="the answer in other words")
+    perturbed: str | None = Field(None, description="list of wrong answers in the same words")
+    options: str | None = Field(None, description="list of choices")
+    correct_option: str | None = Field(None, description="index of the right choice")
+    value: str | None = Field(None, description="key part of the answer")
+    aliases: str | None = Field(None, description="list of other right forms of the value")
+    knowledge_id: str | None = Field(None, description="identifier of the fact; default: set and row")
+    person_id: str | None = Field(None, description="identifier of the person or document")
+    document: str | None = Field(None, description="a text to train on instead of a question and an answer")
+
+
+class FileSet(Section):
+    """One file of questions (or some of its rows) and its part in the benchmark."""
+
+    file: str = Field(description="path below the source folder")
+    rows: tuple[Count, Positive] | None = Field(None, description="first row and the row after the last; null = all")
+    align: str | None = Field(
+        None, description="a second file whose rows align and bring paraphrase and perturbed answers"
+    )
+    group: Literal["forget", "retain", "nonmember", "background", "real_authors", "world_facts", "utility"] = Field(
+        description="what the set is asked as"
+    )
+    train: bool = Field(True, description="whether the target is trained on it")
+    rows_per_person: Positive | None = Field(None, description="consecutive rows that belong to one person")
+
+
+class Files(Section):
+    """Anyone's own questions, read from files; TOFU is one configuration of it."""
+
+    kind: Literal["files"] = Field(description="which construction: files")
+    cut: Name = Field("whole", description="name of the cut, a folder below results/data/<benchmark>/")
+    source: Name = Field(description="key of `sources` that gives the folder of the files")
+    language: str = Field("en", description="language of the questions")
+    columns: Columns = Field(Columns(), description="column names")
+    sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
+    splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    asking: Asking = Field(Asking(), description="how the items are answered")
+    judge: Name = Field("rule", description="who decides whether an answer is right")
+    metrics: list[Name] = Field(min_length=1, description="what is scored")
+
+    def spec(self) -> dict:
+        """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
+        spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
+        return spec | {"columns": {role: column for role, column in spec["columns"].items() if column is not None}}

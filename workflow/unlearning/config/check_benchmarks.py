@@ -1,0 +1,114 @@
+"""What the keys of a benchmark say about each other: metrics that fit, people, languages, files."""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from unlearning.config.benchmarks import Files, Mu2
+from unlearning.config.problems import known, listed, repeated
+from unlearning.config.schema import Config
+from unlearning.data.files_spec import FilesError, checked
+from unlearning.registry import available, declared
+
+# What a metric's ITEMS may name -> how a benchmark of each kind comes to have it (None: it cannot).
+OFFERS = {
+    "languages": ("at least two languages", {"mu2": "settings", "files": None}),
+    "value": ("the answers' values", {"mu2": "cut", "files": "columns.value"}),
+    "perturbed": ("wrong answers in the same words", {"mu2": None, "files": "columns.perturbed"}),
+    "nonmember": ("people never seen", {"mu2": "cut.nonmember above 0", "files": "a set of group nonmember"}),
+    "utility": (
+        "general questions",
+        {"mu2": "cut.background and heldout_share above 0", "files": "a set of group utility"},
+    ),
+    "real_authors": ("real authors", {"mu2": None, "files": "a set of group real_authors"}),
+    "world_facts": ("world facts", {"mu2": None, "files": "a set of group world_facts"}),
+}
+
+
+def check(config: Config) -> Iterable[str]:
+    """The problems of every benchmark."""
+    for name, benchmark in config.benchmarks.items():
+        key = f"benchmarks.{name}"
+        yield from known(f"{key}.judge", benchmark.judge, available("judges"), "judge")
+        yield from _metrics(f"{key}.metrics", benchmark)
+        if isinstance(benchmark, Mu2):
+            yield from _mu2(key, benchmark)
+        else:
+            yield from _source(config, name, benchmark)
+            yield from _files(key, benchmark)
+
+
+def offers(benchmark: Mu2 | Files) -> set[str]:
+    """What the benchmark's questions have, of the keys of OFFERS."""
+    if isinstance(benchmark, Mu2):
+        utility = benchmark.heldout_share > 0 and benchmark.cut.background > 0
+        there = {"nonmember": benchmark.cut.nonmember > 0, "utility": utility}
+        return {"languages", "value", *(name for name, is_there in there.items() if is_there)}
+    columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
+    return columns | {entry.group for entry in benchmark.sets.values()}
+
+
+def background(benchmark: Mu2 | Files) -> bool:
+    """Whether there are background rows to train on."""
+    if isinstance(benchmark, Mu2):
+        return benchmark.cut.background > 0
+    return any(s.train and s.group not in ("forget", "retain") for s in benchmark.sets.values())
+
+
+def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
+    there = offers(benchmark)
+    lacks = {m: [i for i in declared(f"unlearning.metrics.{m}", "ITEMS", ()) if i not in there]
+             for m in available("metrics")}  # fmt: skip
+    for metric in benchmark.metrics:
+        yield from known(key, metric, lacks, "metric")
+    if reasons := [_reason(m, lacks[m][0], benchmark.kind) for m in benchmark.metrics if lacks.get(m)]:
+        fit = listed(m for m, missing in lacks.items() if not missing)
+        yield f"{key}: {'; '.join(reasons)}. Metrics that fit this benchmark: {fit}"
+    if twice := repeated(benchmark.metrics):
+        yield f"{key}: a metric is listed twice ({twice}); list each once"
+
+
+def _reason(metric: str, item: str, kind: str) -> str:
+    what, ways = OFFERS[item]
+    fix = f"it takes {ways[kind]}" if ways[kind] else f"a {kind} benchmark has none"
+    return f"{metric} needs {what} ({fix})"
+
+
+def _mu2(key: str, benchmark: Mu2) -> Iterable[str]:
+    for split, n in benchmark.forget.items():
+        if n >= benchmark.cut.memorised:
+            people = benchmark.cut.memorised
+            yield f"{key}.forget.{split}: {n} people to forget leave none of the {people} memorised to retain"
+    for setting, languages in benchmark.settings.items():
+        both = set(languages.train) & set(languages.holdout)
+        if both:
+            yield f"{key}.settings.{setting}: {listed(both)} both in train and in holdout; list each language once"
+        for side in ("train", "holdout"):
+            if twice := repeated(getattr(languages, side)):
+                yield f"{key}.settings.{setting}.{side}: a language is listed twice ({twice}); list each once"
+
+
+def _source(config: Config, name: str, benchmark: Files) -> Iterable[str]:
+    wanted = config.only in (None, name)
+    used = wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
+    if benchmark.source not in config.sources and used:
+        fix = f"write sources: {{{benchmark.source}: /path}} in the overlay (make run takes TOFU=/path for TOFU)"
+        yield f"benchmarks.{name}.source: no folder for {benchmark.source!r}; {fix}"
+
+
+def _files(key: str, benchmark: Files) -> Iterable[str]:
+    problems = []
+    for name, entry in benchmark.sets.items():
+        for word in ("file", "align"):
+            path = PurePosixPath(getattr(entry, word) or "")
+            if path.is_absolute() or ".." in path.parts or path.parts[:1] == ("~",):
+                where = f"sources.{benchmark.source}"
+                problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be a path below the folder {where}")
+    for split, sets in benchmark.splits.items():
+        for name in sets:
+            problems += known(f"{key}.splits.{split}", name, benchmark.sets, "set")
+    if not problems:
+        try:
+            checked(benchmark.spec(), key)
+        except FilesError as error:
+            problems = [str(error)]
+    yield from problems

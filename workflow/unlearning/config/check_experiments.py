@@ -1,0 +1,99 @@
+"""What an experiment names, and whether what it brings together fits."""
+
+from collections.abc import Iterable
+
+from unlearning.config import parameters
+from unlearning.config.benchmarks import Mu2
+from unlearning.config.check_benchmarks import background
+from unlearning.config.compose import compose
+from unlearning.config.problems import known
+from unlearning.config.schema import Config, Experiment
+from unlearning.registry import available, declared
+
+
+def check(config: Config) -> Iterable[str]:
+    """Names that do not exist, and composed attacks that cannot be."""
+    if not any(e.enabled for e in config.experiments.values()):
+        yield "experiments: none is enabled; set enabled: true on one"
+    for name, experiment in config.experiments.items():
+        yield from _names(config, f"experiments.{name}", experiment)
+        yield from _attacks(config, f"experiments.{name}", experiment)
+
+
+def fits(config: Config) -> Iterable[str]:
+    """What does not go together in the enabled experiments; every name in them is known."""
+    for name, experiment in config.experiments.items():
+        if experiment.enabled:
+            yield from _heldout(config, f"experiments.{name}", experiment)
+            yield from _background(config, f"experiments.{name}", experiment)
+            yield from _shapes(config, f"experiments.{name}", experiment)
+
+
+def _names(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    yield from known(f"{key}.benchmark", experiment.benchmark, config.benchmarks, "benchmark")
+    if experiment.benchmark in config.benchmarks:
+        benchmark = config.benchmarks[experiment.benchmark]
+        splits = benchmark.forget if isinstance(benchmark, Mu2) else benchmark.splits
+        settings = benchmark.settings if isinstance(benchmark, Mu2) else ["default"]
+        for split in experiment.splits:
+            yield from known(f"{key}.splits", split, splits, "split")
+        for setting in experiment.settings:
+            yield from known(f"{key}.settings", setting, settings, "setting")
+    for base in experiment.base_models:
+        yield from known(f"{key}.base_models", base, config.base_models, "base model")
+    for method in experiment.methods:
+        yield from known(f"{key}.methods", method, config.methods, "method")
+
+
+def _attacks(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    for attack, methods in experiment.attacks.items():
+        unknown = [p for part in attack.split("+") for p in known(f"{key}.attacks", part, config.attacks, "attack")]
+        yield from unknown
+        if not unknown and all(config.attacks[part].attack in available("attacks") for part in attack.split("+")):
+            try:
+                compose(attack, config.attacks)
+            except ValueError as error:
+                yield f"{key}.attacks: {error}"
+        for method in [] if methods == "all" else methods:
+            yield from known(f"{key}.attacks.{attack}", method, experiment.methods, "method of this experiment")
+
+
+def _heldout(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """More questions held out than there are: each is held out in one language at most."""
+    benchmark = config.benchmarks[experiment.benchmark]
+    for name in experiment.settings if isinstance(benchmark, Mu2) else []:
+        n = len({*benchmark.settings[name].train, *benchmark.settings[name].holdout})
+        if benchmark.heldout_share * n > 1:
+            yield (
+                f"benchmarks.{experiment.benchmark}.heldout_share: {benchmark.heldout_share} is too much for the {n} "
+                f"languages of setting {name} ({key}): each question is held out in one; give at most 1/{n}"
+            )
+
+
+def _background(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Base models that are taught background rows of a benchmark that has none."""
+    if background(config.benchmarks[experiment.benchmark]):
+        return
+    for base in experiment.base_models:
+        entry = config.base_models[base]
+        schedules = {"target": entry.target, "retrain": entry.retrain}
+        wanted = {f"{name}.background_share": s.background_share for name, s in schedules.items() if s}
+        if entry.architecture:
+            wanted["base.epochs"] = entry.base.epochs
+        for word, amount in wanted.items():
+            if amount:
+                yield (
+                    f"base_models.{base}.{word}: {amount} of background rows, of which benchmark "
+                    f"{experiment.benchmark} ({key}) has none; set it to 0 or add some to the benchmark"
+                )
+
+
+def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Attacks whose numbers do not fit a small model's architecture."""
+    for part in dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+")):
+        module = f"unlearning.attacks.{config.attacks[part].attack}"
+        values = declared(module, "PARAMS", {}) | config.attacks[part].params
+        for base in experiment.base_models:
+            if architecture := config.base_models[base].architecture:
+                where = f"{key}.attacks: attack {part} on base model {base}"
+                yield from parameters.check_shape(where, values, module, architecture.model_dump())

@@ -1,0 +1,114 @@
+"""What the keys of base models, methods and attacks say about each other, and what their modules allow."""
+
+import re
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from unlearning.config import parameters
+from unlearning.config.methods import Method
+from unlearning.config.problems import known, refuse
+from unlearning.config.schema import Config
+from unlearning.config.words import explain
+from unlearning.models.small import check_shape
+from unlearning.models.tokenizer import LEAST_TOKENS
+from unlearning.registry import available
+
+RESERVED = ("base", "target", "retrain")
+
+
+def check(config: Config) -> Iterable[str]:
+    """The problems of every base model, method and attack."""
+    for name, entry in config.base_models.items():
+        yield from _model(f"base_models.{name}", entry)
+    for name, method in config.methods.items():
+        if name in RESERVED:
+            yield f"methods.{name}: the names {', '.join(RESERVED)} are reserved; choose another"
+        yield from _method(f"methods.{name}", method, method.params)
+    for name, entry in config.base_models.items():
+        for method, changed in entry.methods.items():
+            yield from _changed(config, name, method, changed)
+    yield from _attacks(config)
+
+
+def _model(key: str, entry) -> Iterable[str]:
+    if (entry.architecture is None) == (entry.name is None):
+        yield f"{key}: give either architecture (a small model from scratch) or name (a pretrained one)"
+    for word, what in (("name", "model's name or folder"), ("revision", "commit, tag or branch")):
+        value = getattr(entry, word)
+        if value is not None and (not value.strip() or re.search(r"[<>]", value)):
+            yield f"{key}.{word}: {value!r} is a placeholder; put the {what} there"
+    if entry.architecture is None:
+        return
+    shape = entry.architecture
+    try:
+        check_shape(shape.hidden, shape.heads)
+    except ValueError as error:
+        yield f"{key}.{error}"
+    if shape.vocab_size < LEAST_TOKENS:
+        yield (
+            f"{key}.architecture.vocab_size: {shape.vocab_size} is too small: every byte and special token needs one; "
+            f"give at least {LEAST_TOKENS}"
+        )
+
+
+def _terms(method: Method) -> dict[str, str]:
+    return {"forget": method.forget, "retain": method.retain}
+
+
+def _method(key: str, method: Method, params: dict) -> Iterable[str]:
+    """Unknown terms, and those of `params` that neither term knows or that are not allowed."""
+    modules = []
+    for side, term in _terms(method).items():
+        yield from known(f"{key}.{side}", term, available(side), f"{side} term")
+        modules += [f"unlearning.{side}.{term}"] if term in available(side) else []
+    yield from parameters.check(f"{key}.params", params, modules, "hyper-parameter")
+
+
+def _changed(config: Config, base: str, name: str, changed: dict) -> Iterable[str]:
+    """The keys of a method that a base model changes, once they stand in the method's own."""
+    key = f"base_models.{base}.methods"
+    unknown = known(key, name, config.methods, "method")
+    unknown += [p for word in changed for p in known(f"{key}.{name}", word, Method.model_fields, "key")]
+    if unknown:
+        yield from unknown
+        return
+    merged = merge(config, base, name)
+    if isinstance(merged, Method):
+        own = changed.keys() & {"forget", "retain"}
+        yield from _method(f"{key}.{name}", merged, merged.params if own else changed.get("params") or {})
+    else:
+        yield from merged
+
+
+def merge(config: Config, base: str, name: str) -> Method | list[str]:
+    """The method with the keys that differ for this base model put in, or the problems of the result."""
+    entry, own = config.base_models[base], config.methods[name].model_dump()
+    values = own | entry.methods.get(name, {})
+    if isinstance(values["params"], dict):
+        values["params"] = own["params"] | values["params"]
+    if values["lora"] is None and entry.lora is not None:
+        values["lora"] = entry.lora.model_dump()
+    try:
+        return Method.model_validate(values)
+    except ValidationError as error:
+        return explain(error.errors(), Method, f"base_models.{base}.methods.{name}")
+
+
+def method_for(config: Config, base_model: str, method: str) -> Method:
+    """The method with the keys that differ for this base model put in. ConfigError when the result is not valid."""
+    merged = merge(config, base_model, method)
+    if isinstance(merged, list):
+        refuse(merged)
+    return merged
+
+
+def _attacks(config: Config) -> Iterable[str]:
+    for name, attack in config.attacks.items():
+        if name == "none":
+            yield f"attacks.{name}: this name is reserved; choose another"
+        problems = known(f"attacks.{name}.attack", attack.attack, available("attacks"), "attack")
+        yield from problems
+        if not problems:
+            module = f"unlearning.attacks.{attack.attack}"
+            yield from parameters.check(f"attacks.{name}.params", attack.params, [module], "parameter")

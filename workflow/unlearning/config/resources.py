@@ -1,0 +1,51 @@
+"""A configuration against the resources of mu2-Bench: the attributes of the pools, the languages with a phrasebook."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from unlearning.config.benchmarks import Cut, Mu2, Setting
+from unlearning.config.problems import known, listed, refuse, repeated
+from unlearning.config.schema import Config
+from unlearning.data.languages import check_setting
+
+
+def check_resources(config: Config, attributes: Mapping[str, int], languages: Mapping[str, str]) -> None:
+    """ConfigError for attributes and languages that there are none of, or that make no benchmark.
+
+    `attributes`: name -> how many values its pool has. `languages`: usable code -> resource level, high or low.
+    """
+    mu2 = {f"benchmarks.{name}": b for name, b in config.benchmarks.items() if isinstance(b, Mu2)}
+    problems = [p for key, benchmark in mu2.items() for p in _cut(f"{key}.cut", benchmark.cut, attributes)]
+    for key, benchmark in mu2.items():
+        for name, setting in benchmark.settings.items():
+            problems += _setting(f"{key}.settings.{name}", setting, languages)
+    refuse(problems)
+
+
+def _cut(key: str, cut: Cut, attributes: Mapping[str, int]) -> Iterable[str]:
+    chosen = list(attributes) if cut.attributes == "all" else cut.attributes
+    problems = [p for word in chosen for p in known(f"{key}.attributes", word, attributes, "attribute")]
+    if twice := repeated(chosen):
+        problems.append(f"{key}.attributes: listed twice: {twice}; list each once")
+    if not chosen:
+        problems.append(f"{key}.attributes: the list is empty; name at least one of {listed(attributes)}, or write all")
+    people = cut.memorised + cut.nonmember + cut.background
+    possible = math.prod(attributes.get(word, 1) for word in chosen)
+    if not problems and people > possible:
+        problems.append(
+            f"{key}: {people} people (memorised, nonmember and background) need different values, and the attributes "
+            f"{listed(chosen)} have {possible} combinations; ask for fewer people or more attributes"
+        )
+    return problems
+
+
+def _setting(key: str, setting: Setting, languages: Mapping[str, str]) -> Iterable[str]:
+    sides = {"train": setting.train, "holdout": setting.holdout}
+    what = "language with a phrasebook"
+    problems = [p for side, codes in sides.items() for c in codes for p in known(f"{key}.{side}", c, languages, what)]
+    if not problems:
+        try:
+            check_setting(setting.train, setting.holdout, languages)
+        except ValueError as error:
+            problems = [f"{key}: {str(error).removeprefix('setting: ')}"]
+    return problems
