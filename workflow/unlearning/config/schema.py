@@ -38,7 +38,9 @@ class Experiment(Section):
     base_models: list[Name] = Field(min_length=1, description="base models")
     settings: list[Name] = Field(["default"], min_length=1, description="settings of the benchmark")
     splits: list[Name] = Field(min_length=1, description="what is forgotten")
-    methods: list[Name] = Field(description="unlearning methods (none: only target and retrain, which come by themselves)")
+    methods: list[Name] = Field(
+        description="unlearning methods; target and retrain come by themselves, so it may be empty"
+    )
     seeds: list[int] = Field([0], min_length=1, description="seeds of training")
     attacks: dict[str, list[Name] | Literal["all"]] = Field(
         {}, description="attack name (compose with +) -> the methods it is tried on, or all"
