@@ -30,7 +30,7 @@ def _append(ledger: Path, facts: dict) -> None:
 
 
 def failures(ledger: Path, since: float) -> str:
-    """What the jobs that failed since `since` (seconds of the epoch) said, each message once, and the tracebacks' logs."""
+    """What the jobs that failed since `since` (seconds of the epoch) said, each message once with a traceback's log."""
     failed = [line for line in lines(ledger) if line["action"] == "failed" and line["time"] >= since]
     said = {line["message"]: f"{line['rule']}: {line['message']}\n  (traceback: {line['log']})" for line in failed}
     return "\n".join(said.values())
