@@ -22,7 +22,8 @@ def build(spec: dict, benchmark: str = "files") -> Built:
     - items: every question of every set but background; forget sets carry the base group retain, a split says the rest.
     - splits: per split, each row of the forget and retain sets that are trained: forget in the named sets, else retain.
 
-    A record is a question and its answer, or a document: that is taught as an answer to no question, and not asked.
+    A record is a question and its answer, or a document: that is taught as plain text, without a question or a chat
+    template, and not asked.
     """
     spec = checked(spec)
     tables = {path: read_records(path) for path in source_files(spec)}
