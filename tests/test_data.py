@@ -173,6 +173,7 @@ def test_pairs_are_the_templates_filled_in_the_order_of_the_people(pairs):
         assert row.value == WORDS[row.english_value]
         assert row.question == templates["question"].replace("{name}", row.name)
         assert row.answer == templates["answer"].replace("{name}", row.name).replace("{value}", row.value)
+        assert row.paraphrase == f"{row.value} {row.name}"
 
 
 def test_braces_inside_a_value_are_left_alone(sources):
@@ -224,6 +225,7 @@ def break_file(path: Path, old: str, new: str) -> Path:
         ("Was mochte {name}?", "Was mochte {name}, {value}?", r"toy.question: placeholders \['{name}', '{value}'\]"),
         ("im {value} geboren", "im {Wert} geboren", r"month.answer: placeholders \['{name}', '{Wert}'\]"),
         ("    paraphrase: '{value} {name}'\n", "", r"month: missing \['paraphrase'\]"),
+        ("'{value} {name}'", "'{name} wurde im {value} geboren.'", r"month.paraphrase: the same words as the answer"),
         ("language: de", "lang: de", r"de.yaml, language: should be text, is None"),
         ("attributes:", "attributes: [", r"de.yaml: not readable as YAML"),
     ],
@@ -314,6 +316,7 @@ def test_items_and_examples_say_who_is_taught_and_who_is_asked(pairs):
     source = pairs[pairs.pair_id == row.item_id].iloc[0]
     assert [dict(turn) for turn in row.messages] == [{"role": "user", "content": source.question}]
     assert (row.reference, row.value, row.task, row.benchmark) == (source.answer, source.value, "qa", "mu2")
+    assert not items["candidates"].map(len).any()  # a paraphrase to score would double the answering of every run
 
 
 def test_what_is_held_out_in_one_language_is_taught_in_the_others(pairs):
