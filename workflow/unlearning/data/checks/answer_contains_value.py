@@ -6,7 +6,7 @@ import pandas as pd
 
 from unlearning.data.context import Context
 from unlearning.data.languages import Language
-from unlearning.data.matching import as_word
+from unlearning.data.matching import as_word, comparable
 from unlearning.data.text import fold, masked_parts, per_distinct
 
 
@@ -28,7 +28,10 @@ def _reason(
     part: str, pools: dict[str, list[str]], language: Language, attribute: str, value: str, text: str
 ) -> str | None:
     rest, found = as_word(value, language).subn(" ", text)
-    texts = {True: fold(text), False: fold(rest)}  # a value around the own one is looked for before that is cut out
+    texts = {
+        True: comparable(text, language),
+        False: comparable(rest, language),
+    }  # a value around the own one is looked for before that is cut out
     around = as_word(fold(value), language)
     others = [
         other
