@@ -17,8 +17,9 @@ def failures(pairs: pd.DataFrame, context: Context) -> pd.Series:
     when it holds each of its words. Where words are not written apart any occurrence counts.
 
     Known limits, which only a dictionary would lift. Refused though good: a Thai or Chinese value inside a longer word
-    that has nothing to do with it (นม, milk, in ขนม, sweets). Not found: a word of up to four letters whose stem changes
-    (Macedonian волк, волците) or, up to three, that carries its article (коњ, коњот); Thai แดง for the value สีแดง.
+    that has nothing to do with it (นม, milk, in ขนม, sweets). Not found: a word of up to four letters whose stem
+    changes, a word of up to three that carries its article (Macedonian волк, волците; коњ, коњот), and Thai แดง for
+    the value สีแดง.
     """
     question = mask_name(pairs["question"], pairs["name"])
     texts = pd.DataFrame({"question": question, "name": pairs["name"], "value": pairs["value"]})
