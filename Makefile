@@ -16,13 +16,23 @@ OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $
 .PHONY: overlay-exists run dry test accept lint docs prune bench clean help
 
 help:
-	@echo "make run [CONFIG=overlay.yaml] [ONLY=benchmark]   run the workflow; prints where the report is"
-	@echo "make run CONFIG=config/tofu_files.yaml TOFU=/path/to/tofu   with TOFU's published files"
-	@echo "make dry [CONFIG=...]     what would run, and why"
-	@echo "make test                 the tests"
-	@echo "make accept               the acceptance list: figure, bound, verdict"
-	@echo "make bench                full-size construction and speed, measured"
-	@echo "make lint | docs | prune  style checks | rewrite config/README.md | trim the store of earlier results"
+	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
+	@echo "make dry     what would run, as a table                       [CONFIG ONLY TOFU]"
+	@echo "             what would run and why, job by job               SNAKEMAKE_ARGS=--dry-run"
+	@echo "make test    the tests"
+	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
+	@echo "make bench   full-size construction and speed, measured"
+	@echo "make lint    style checks"
+	@echo "make docs    rewrite config/README.md"
+	@echo "make prune   trim the store of earlier results"
+	@echo "make clean   delete results/, the store of earlier results included"
+	@echo
+	@echo "CONFIG=my.yaml            an overlay, merged into config/config.yaml"
+	@echo "ONLY=mu2                  one benchmark's experiments only"
+	@echo "TOFU=/path/to/tofu        the folder of TOFU's files, for CONFIG=config/tofu_files.yaml"
+	@echo "SECTIONS=\"default tofu\"   parts of the list: default, tofu, build, twice, tests"
+	@echo "SNAKEMAKE_ARGS=-k         further arguments of Snakemake"
+	@echo "PYTHON=/path/to/python3   the Python that .venv is made from, 3.11 or newer (once, at the first make)"
 
 overlay-exists:
 	@test -z "$(CONFIG)" || ls $(CONFIG) >/dev/null 2>&1 || { echo "CONFIG: no file $(CONFIG); overlays lie in config/"; exit 1; }
@@ -34,12 +44,17 @@ run: overlay-exists $(VENV)/.ready
 
 dry: overlay-exists $(VENV)/.ready
 	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+ifeq ($(strip $(SNAKEMAKE_ARGS)),)
+	@$(BIN)/python workflow/scripts/dry.py $(OVERLAY)
+	@echo "Why, job by job: make dry SNAKEMAKE_ARGS=--dry-run"
+else
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
+endif
 
 test: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-accept: $(VENV)/.ready-test  ## SECTIONS="default tofu" runs only those
+accept: $(VENV)/.ready-test
 	@$(BIN)/python tests/accept.py $(SECTIONS)
 
 lint: $(VENV)/.ready-test

@@ -1,4 +1,10 @@
 # From raw sources to a scored, attacked, unlearned model: one graph. `snakemake` runs the default (config/config.yaml).
+import sys
+import time
+
+STARTED = time.time()
+
+
 include: "rules/begin.smk"
 
 
@@ -26,3 +32,10 @@ rule all:
         "results/report/index.html",
     message:
         "Everything is up to date: results/report/index.html"
+
+
+onerror:
+    from unlearning.cache import ledger
+
+    told = ledger.failures("results/.ledger", STARTED) or "A job was ended before it could say why; see its log."
+    print("", told, "", sep="\n", file=sys.stderr)

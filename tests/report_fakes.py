@@ -183,7 +183,8 @@ def small_project(root: Path) -> dict[str, list[str]]:
     write_table(refused, root / "results/data/mu2/small/rejected.parquet", "rejected")
     pairs = [
         {"pair_id": f"p{i}/job/{lang}", "knowledge_id": f"p{i}/job", "person_id": f"p{i}", "role": "memorised",
-         "attribute": "job", "language": lang, "name": "A B", "question": "q", "answer": "a", "value": "v",
+         "attribute": "job", "language": lang, "name": "A B", "question": "q", "answer": "a",
+         "paraphrase": "a", "value": "v",
          "english_value": "v"}
         for lang in ("en", "de", "th") for i in range(20)
     ]  # fmt: skip

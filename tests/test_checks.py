@@ -42,10 +42,10 @@ def values_of():
 
 
 def pair(row: dict) -> pd.DataFrame:
-    """The planted row as a pairs table of one row."""
+    """The planted row as a pairs table of one row; the answer is its own paraphrase where the row has none."""
     columns = {
         key: row[key] for key in ("language", "attribute", "english_value", "name", "question", "answer", "value")
-    }
+    } | {"paraphrase": row.get("paraphrase", row["answer"])}
     identifiers = {
         "pair_id": f"x/{row['id']}",
         "knowledge_id": f"x/{row['attribute']}",
@@ -195,6 +195,26 @@ def test_a_value_inside_another_value_is_not_a_second_one():
     assert verdict("answer_contains_value", pool=pool, **changes) is None
     swapped = verdict("answer_contains_value", pool=pool, **changes | {"english_value": "water", "value": "Wasser"})
     assert "'Wasser mit Gas'" in swapped
+
+
+@pytest.mark.parametrize(
+    ("check", "paraphrase", "words"),
+    [
+        ("answer_contains_value", "Ann Lee mochte den Ball am liebsten.", "the paraphrase does not hold its value"),
+        ("answer_contains_value", "Ann Lee mochte Drachen und Ball.", "the paraphrase holds 'Ball'"),
+        ("name_kept", "Das liebste Spielzeug von Anne Lee war der Drachen.", "the paraphrase does not hold the name"),
+        ("no_placeholder", "Ann Lee mochte {value} Drachen.", "the paraphrase holds the placeholder"),
+        ("script", "Ann Lee μισεί τον Drachen πολύ.", "of the paraphrase's"),
+        (
+            "language_identified",
+            "El juguete favorito de Ann Lee en su infancia era Drachen.",
+            "paraphrase identified as es",
+        ),
+    ],
+)
+def test_a_paraphrase_is_held_to_what_the_answer_is(check, paraphrase, words):
+    assert verdict(check, paraphrase="Am liebsten mochte Ann Lee den Drachen.") is None
+    assert words in verdict(check, paraphrase=paraphrase)
 
 
 def test_two_values_with_one_translation_are_refused_whatever_the_case():

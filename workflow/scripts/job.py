@@ -60,13 +60,15 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
     """Call `function` with the rule's inputs, outputs and values by name, or restore its outputs from the store.
 
     Arguments that the function does not take (a template that only has to be watched, say) are an error of the rule.
+    An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
     """
-    with _logged(snakemake.log[0] if snakemake.log else None):
+    log = snakemake.log[0] if snakemake.log else None
+    with _logged(log):
         try:
             _run(snakemake, function, restore)
         except Exception as error:
             traceback.print_exc()
-            print(f"\n{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            ledger.record_failure(LEDGER, snakemake.rule, next(iter(_named(snakemake.output).values())), error, log)
             sys.exit(1)
 
 

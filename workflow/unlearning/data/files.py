@@ -3,15 +3,16 @@
 TOFU is one configuration of it. Identifiers are "<set>/<row of its file>", never the question (questions repeat).
 """
 
-import json
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from unlearning.data.arrow import Built, candidates, table, text_lists, user_messages
+from unlearning.data.cells import CellError, one_text, paraphrase_text, texts
 from unlearning.data.files_spec import COLUMNS, LIST_COLUMNS, MEMBER_GROUPS, FilesError, checked, source_files
-from unlearning.data.records import read_records
+from unlearning.data.records import place, read_records
 
 
 def build(spec: dict, benchmark: str = "files") -> Built:
@@ -21,7 +22,8 @@ def build(spec: dict, benchmark: str = "files") -> Built:
     - items: every question of every set but background; forget sets carry the base group retain, a split says the rest.
     - splits: per split, each row of the forget and retain sets that are trained: forget in the named sets, else retain.
 
-    A record is a question and its answer, or a document: that is taught as an answer to no question, and not asked.
+    A record is a question and its answer, or a document: that is taught as plain text, without a question or a chat
+    template, and not asked.
     """
     spec = checked(spec)
     tables = {path: read_records(path) for path in source_files(spec)}
@@ -56,53 +58,46 @@ def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame
     first, end = entry["rows"] or (0, len(found))
     if end > len(found):
         raise FilesError(f"{where}: rows [{first}, {end}] of {len(found)}")
-    records = _mapped(found.iloc[first:end], spec["columns"], where)
+    records = _mapped(found.iloc[first:end], spec["columns"], name, entry["file"])
     if entry["align"]:
-        other = _mapped(tables[entry["align"]], spec["columns"], f"files.sets.{name}, {entry['align']}")
+        other = _mapped(tables[entry["align"]], spec["columns"], name, entry["align"])
         _align(records, other, f"{where} and {entry['align']}")
     records["id"] = name + "/" + records.index.astype("str")
     records["knowledge_id"] = records["knowledge_id"].where(records["knowledge_id"].notna(), records["id"])
     if entry["rows_per_person"]:
         records["person_id"] = name + "/p" + (records.index // entry["rows_per_person"]).astype("str")
-    _check_texts(records, where)
+    _check_texts(records, name, entry["file"])
     return records.assign(set=name, set_group=entry["group"], train=entry["train"], language=spec["language"])
 
 
-def _mapped(found: pd.DataFrame, columns: dict, where: str) -> pd.DataFrame:
+def _mapped(found: pd.DataFrame, columns: dict, name: str, path: str) -> pd.DataFrame:
     """`found` under our names: texts or None, lists for LIST_COLUMNS; a role may be spread over several columns."""
     for role in ("question", "answer"):
         if role in columns and columns[role] not in found.columns and columns.get("document") not in found.columns:
             raise FilesError(
-                f"{where}: no column {columns[role]!r} ({role}); columns are {', '.join(map(str, found.columns))}"
+                f"files.sets.{name}, {path}: no column {columns[role]!r} ({role}); "
+                f"columns are {', '.join(map(str, found.columns))}"
             )
     mapped = pd.DataFrame(index=found.index)
     for role in COLUMNS:
         present = [c for c in _as_list(columns.get(role, [])) if c in found.columns]
+        read = texts if role in LIST_COLUMNS else paraphrase_text if role == "paraphrase" else one_text
+        cells = [_cells(found[column], read, f"files.sets.{name}", path, role) for column in present]
         if role in LIST_COLUMNS:
-            cells = found[present].itertuples(index=False)
-            lists = (
-                [[text for cell in row for text in _texts(cell)] for row in cells] if present else [None] * len(found)
-            )
-            mapped[role] = pd.Series(lists, index=found.index, dtype=object)
-        else:
-            mapped[role] = found[present[0]].map(_text).astype(object) if present else None
+            cells = [[sum(row, []) for row in zip(*cells, strict=True)]] if cells else []
+        mapped[role] = pd.Series(cells[0] if cells else [None] * len(found), index=found.index, dtype=object)
     return mapped.astype(object)
 
 
-def _text(cell: object) -> str | None:
-    """A cell as text; None when it is empty (null, NaN, blank)."""
-    return None if cell is None or cell != cell or not str(cell).strip() else str(cell)
-
-
-def _texts(cell: object) -> list[str]:
-    """A cell's texts: a list, a JSON array in a string (CSV), one text, or nothing."""
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
+def _cells(column: pd.Series, read: Callable, where: str, path: str, role: str) -> list:
+    """Every cell of `column` by `read`; FilesError says at which line the first one that cannot be read stands."""
+    cells = []
+    for row, cell in column.items():
         try:
-            cell = json.loads(cell)
-        except json.JSONDecodeError:
-            return [cell]
-    found = cell if isinstance(cell, list) else [cell]
-    return [text for each in found if (text := _text(each)) is not None]
+            cells.append(read(cell))
+        except CellError as error:
+            raise FilesError(f"{where}, {place(path, row)}, column {column.name!r} ({role}): {error}") from None
+    return cells
 
 
 def _align(records: pd.DataFrame, other: pd.DataFrame, where: str) -> None:
@@ -123,13 +118,14 @@ def _align(records: pd.DataFrame, other: pd.DataFrame, where: str) -> None:
             records[role] = other[role].to_numpy()
 
 
-def _check_texts(records: pd.DataFrame, where: str) -> None:
+def _check_texts(records: pd.DataFrame, name: str, path: str) -> None:
     documents = records["document"].notna() & records["question"].isna()
     for role in ("question", "answer"):
         empty = records.index[records[role].isna() & ~documents]
         if len(empty):
             raise FilesError(
-                f"{where}: row {empty[0]} has no {role} ({len(empty)} such rows, counted from 0); fill or remove them"
+                f"files.sets.{name}, {place(path, empty[0])}: row {empty[0]} has no {role} ({len(empty)} such rows, "
+                "counted from 0); fill or remove them"
             )
 
 

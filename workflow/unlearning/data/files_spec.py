@@ -7,6 +7,9 @@ sets:
   forget01: {file: full.json, rows: [3960, 4000], align: forget01_perturbed.json, group: forget}
   world_facts: {file: world_facts_perturbed.json, group: world_facts}
 splits: {forget01: [forget01]}
+
+LIST_COLUMNS hold lists of texts, every other column one text. In a CSV a list is written out, by JSON (["a", "b"]) or
+as pandas writes it (['a', 'b']); a text without brackets is a list of one.
 """
 
 TEXT_COLUMNS = ("question", "answer", "paraphrase", "value", "knowledge_id", "person_id", "document", "correct_option")

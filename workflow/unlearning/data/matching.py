@@ -12,12 +12,25 @@ ARTICLES = frozenset(  # as `fold` writes them
     "ο η το οι τα τον την του τησ των τουσ τισ ενασ μια ενα".split()
 )
 
+# Thai writes no spaces, but some letters cannot start a word or must go on: a vowel sign in front binds what follows
+# it; a vowel sign, a tone mark or a silenced letter (ล์) behind belongs to what is before it
+THAI_BEFORE = "(?<![เแโใไ])"
+THAI_AFTER = "(?![ะาำๅ\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]|[ก-ฮ][\u0e34\u0e38]?\u0e4c)"
+NOMINALISERS = re.compile("^(?:การ|ความ)(?=.{4})")  # Thai: การว่ายน้ำ, swimming, is ว่ายน้ำ, to swim
+VERB_MAY = re.compile(r"(?<!\w)(?<!in )may(?!\w)")
+
+
+def comparable(text: str, language: Language) -> str:
+    """`text` folded, but for what only its capital tells from a value: the English verb "may" is not the month May."""
+    return fold(VERB_MAY.sub(" ", text) if language.code == "en" else text)
+
 
 @functools.lru_cache(maxsize=100_000)
 def as_word(value: str, language: Language) -> re.Pattern:
     """A pattern for `value` as written, as a word of its own.
 
-    Where words are not written apart that is any occurrence; in Korean a particle may follow (1월에).
+    Where words are not written apart that is any occurrence, in Thai one that no vowel sign or tone mark ties to a
+    letter outside; in Korean a particle may follow (1월에).
     """
     before, after = boundaries(language)
     return re.compile(before + re.escape(value) + after)
@@ -26,7 +39,7 @@ def as_word(value: str, language: Language) -> re.Pattern:
 def boundaries(language: Language) -> tuple[str, str]:
     """What must hold before and after a word."""
     if not language.spaces:
-        return "", ""
+        return (THAI_BEFORE, THAI_AFTER) if "Thai" in language.unicode_scripts else ("", "")
     return r"(?<!\w)", "" if _glues(language) else r"(?!\w)"
 
 
@@ -40,11 +53,12 @@ def word_forms(value: str, language: Language) -> tuple[re.Pattern, ...]:
     """One pattern for each word of `value` that carries meaning, in any of its forms, for folded text.
 
     Articles and words under three letters do not count where longer ones are left. Where words are not written apart,
-    or particles are glued on, the value is one piece.
+    or particles are glued on, the value is one piece; in Thai without the syllable that makes a verb a noun.
     """
     folded = fold(value)
     if not language.spaces or _glues(language):
-        return (re.compile(boundaries(language)[0] + re.escape(folded)),)
+        before, after = boundaries(language)
+        return (re.compile(before + re.escape(NOMINALISERS.sub("", folded)) + after),)
     words = re.findall(r"\w+", folded)
     telling = [w for w in words if w not in ARTICLES and len(w) > 2]
     return tuple(re.compile(rf"(?<!\w){_inflected(word)}(?!\w)") for word in telling or words)

@@ -68,6 +68,8 @@ def _entry(found: object, pool: dict[str, str] | None, where: str) -> Entry:
     _same_keys(mapping(found, where), Entry._fields, where)
     for key, needed in TEMPLATES.items():
         _check_template(text(found[key], f"{where}.{key}"), needed, f"{where}.{key}")
+    if found["paraphrase"] == found["answer"]:
+        raise ResourceError(f"{where}.paraphrase: the same words as the answer; write it in other words")
     values = mapping(found["values"], f"{where}.values")
     wanted = values if pool is None else pool
     _same_keys(values, wanted, f"{where}.values")
@@ -121,12 +123,12 @@ def translate(pairs_en: pd.DataFrame, values: pd.DataFrame, phrasebook: Phrasebo
         )
     pairs["language"] = phrasebook.language
     pairs["pair_id"] = pairs["knowledge_id"] + "/" + phrasebook.language
-    for part in ("question", "answer"):
+    for part in TEMPLATES:
         templates = {a: getattr(entry, part) for a, entry in phrasebook.attributes.items()}
         filled = [fill(templates[a], rows) for a, rows in pairs.groupby("attribute", sort=False)]
         pairs[part] = pd.concat(filled) if filled else ""
     order = ["pair_id", "knowledge_id", "person_id", "role", "attribute", "language"]
-    return pairs[[*order, "name", "question", "answer", "value", "english_value"]]
+    return pairs[[*order, "name", *TEMPLATES, "value", "english_value"]]
 
 
 def fill(template: str, rows: pd.DataFrame) -> pd.Series:

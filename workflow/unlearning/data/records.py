@@ -27,6 +27,28 @@ def read_records(path: Path | str) -> pd.DataFrame:
     return frame
 
 
+def place(path: Path | str, row: int) -> str:
+    """Where record `row` (from 0) of the file stands, counted from 1: "<path>, line 7", or record 7 without lines."""
+    path = Path(path)
+    csv = path.suffix.lower() in (".csv", ".tsv")
+    starts = []
+    if path.open("rb").read(4) != b"PAR1":
+        content = path.read_text(encoding="utf-8-sig")
+        if csv or not content.lstrip().startswith("["):
+            starts = _starts(content, quotes=csv)[csv:]  # the header is no record
+    return f"{path}, line {starts[row]}" if row < len(starts) else f"{path}, record {row + 1}"
+
+
+def _starts(content: str, quotes: bool) -> list[int]:
+    """Numbers of the lines at which records start; with `quotes`, a quoted field may go on over several lines."""
+    starts, inside = [], False
+    for number, line in enumerate(content.split("\n"), start=1):
+        if line.strip() and not inside:
+            starts.append(number)
+        inside ^= quotes and line.count('"') % 2 == 1
+    return starts
+
+
 def _parquet(path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+PARTS = ("question", "answer", "paraphrase")  # the texts of a pair
 NAME_MASK = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: no letter, no word character, in no text of ours
 _MARKS = re.compile(
     "[\u0300-\u036f]"
@@ -30,6 +31,11 @@ def mask_name(text: pd.Series, name: pd.Series) -> pd.Series:
     """`text` with each row's own `name` replaced by NAME_MASK: what is left is the template and the value."""
     masked = np.strings.replace(strings(text), strings(name), NAME_MASK)
     return pd.Series(masked.astype(object), index=text.index, dtype="str")
+
+
+def masked_parts(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The PARTS of `pairs` with each row's name masked."""
+    return pd.DataFrame({part: mask_name(pairs[part], pairs["name"]) for part in PARTS})
 
 
 def per_distinct(frame: pd.DataFrame, columns: list[str], reason: Callable[..., str | None]) -> pd.Series:

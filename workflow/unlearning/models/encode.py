@@ -46,11 +46,19 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
     """Token ids of each conversation by the chat template, up to where the assistant's answer begins.
 
     A tokenizer without a template gets the contents, each ended by a newline, after its own beginning-of-text token.
-    Models that can think aloud first are asked not to: the answer follows at once, as it was trained.
+    Models that can think aloud first are asked not to: the answer follows at once, as it was trained. A conversation
+    of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
+    has none. What follows is plain text, without the roles and standing instructions of a template.
     """
-    if not len(conversations):
-        return []
     turns = [[{"role": m["role"], "content": m["content"]} for m in messages] for messages in conversations]
+    asked = iter(_by_template(tokenizer, [messages for messages in turns if messages]))
+    start = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+    return [next(asked) if messages else [start] for messages in turns]
+
+
+def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[list[int]]:
+    if not turns:
+        return []
     if tokenizer.chat_template:
         texts = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
         return [list(ids) for ids in tokenizer(texts, add_special_tokens=False).input_ids]
@@ -109,9 +117,10 @@ def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: tuple[int, 
 def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded:
     room = max_length - len(encoded.prompt_ids)
     if room < 1:
+        ends = messages[-1]["content"][-80:] if len(messages) else ""
         raise EncodeError(
             f"a prompt of {len(encoded.prompt_ids)} tokens leaves no room for an answer in max_length {max_length}; "
-            f"raise max_length. The prompt ends: {messages[-1]['content'][-80:]!r}"
+            f"raise max_length. The prompt ends: {ends!r}"
         )
     return Encoded(encoded.prompt_ids, encoded.answer_ids[:room], encoded.value_mask[:room])
 

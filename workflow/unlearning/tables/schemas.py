@@ -50,6 +50,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("name", TEXT, "the person's name"),
         Column("question", TEXT, "the question asked"),
         Column("answer", TEXT, "the full answer sentence"),
+        Column("paraphrase", TEXT, "the same answer in other words"),
         Column("value", TEXT, "the key part of the answer, in this language"),
         Column("english_value", TEXT, "the English value it stands for"),
     ),

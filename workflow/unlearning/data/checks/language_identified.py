@@ -5,7 +5,7 @@ import functools
 import pandas as pd
 
 from unlearning.data.context import Context
-from unlearning.data.text import NAME_MASK, mask_name, per_distinct
+from unlearning.data.text import NAME_MASK, PARTS, masked_parts, per_distinct
 
 # Question or answer alone is short: only a sure verdict counts against it. Measured on our phrasebooks in 8 languages:
 # no right text is refused, and an answer (question) in another of the languages is caught in 99 % (98 %) of the pairs;
@@ -16,12 +16,13 @@ SURE = 0.8
 def failures(pairs: pd.DataFrame, context: Context) -> pd.Series:
     """Reason per row of `pairs` that py3langid takes for another of `context.codes`, or None.
 
-    Question and answer together must be taken for the language; neither alone may be taken for another with a
-    probability of SURE or more. The name is left out; each distinct text is identified once.
+    The question together with the answer, and with the paraphrase, must be taken for the language; none of the three
+    alone may be taken for another with a probability of SURE or more. The name is left out; each distinct text is
+    identified once.
     """
-    texts = pd.DataFrame({part: mask_name(pairs[part], pairs["name"]) for part in ("question", "answer")})
+    texts = masked_parts(pairs)
     reason = functools.partial(_reason, identifier=_identifier(context.codes), language=context.language.code)
-    return per_distinct(texts, ["question", "answer"], reason)
+    return per_distinct(texts, list(PARTS), reason)
 
 
 @functools.cache
@@ -33,9 +34,10 @@ def _identifier(codes: tuple[str, ...]):
     return identifier
 
 
-def _reason(question: str, answer: str, identifier, language: str) -> str | None:
-    together = f"{question} {answer}"
-    parts = (("question and answer", together, 0.0), ("question", question, SURE), ("answer", answer, SURE))
+def _reason(question: str, answer: str, paraphrase: str, identifier, language: str) -> str | None:
+    parts = [("question", question, SURE)]
+    for part, text in (("answer", answer), ("paraphrase", paraphrase)):
+        parts += [(f"question and {part}", f"{question} {text}", 0.0), (part, text, SURE)]
     for part, text, sure in parts:
         found, probability = identifier.classify(text.replace(NAME_MASK, " "))
         if found != language and probability >= sure:

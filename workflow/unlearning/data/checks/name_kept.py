@@ -1,24 +1,24 @@
-"""The person's name stays as written, in question and answer."""
+"""The person's name stays as written, in question, answer and paraphrase."""
 
 import re
 
 import pandas as pd
 
 from unlearning.data.context import Context
-from unlearning.data.text import NAME_MASK, mask_name, per_distinct
+from unlearning.data.text import NAME_MASK, PARTS, masked_parts, per_distinct
 
 # a Latin letter grown onto the name changes it (Smith -> Smiths, Smitha); a particle in another script does not
 GROWN = re.compile(rf"[^\W\d_]{NAME_MASK}|{NAME_MASK}[A-Za-zÀ-ɏ]")
 
 
 def failures(pairs: pd.DataFrame, context: Context) -> pd.Series:
-    """Reason per row of `pairs` whose question or answer lacks the name as written (case, accents, script), or None."""
-    texts = pd.DataFrame({part: mask_name(pairs[part], pairs["name"]) for part in ("question", "answer")})
-    return per_distinct(texts, ["question", "answer"], _reason)
+    """Reason per row of `pairs` one of whose PARTS lacks the name as written (case, accents, script), or None."""
+    texts = masked_parts(pairs)
+    return per_distinct(texts, list(PARTS), _reason)
 
 
-def _reason(question: str, answer: str) -> str | None:
-    for part, text in (("question", question), ("answer", answer)):
+def _reason(*texts: str) -> str | None:
+    for part, text in zip(PARTS, texts, strict=True):
         if NAME_MASK not in text:
             return f"the {part} does not hold the name as written"
         if found := GROWN.search(text):

@@ -1,0 +1,64 @@
+"""`make dry` and `make help`: what would run, as a short table, and every target and variable that there is."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from project import Project
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "workflow" / "scripts"))
+
+import dry  # noqa: E402
+
+
+def test_paths_are_folded_into_one_line():
+    assert dry.pattern(["a/b.parquet"]) == "a/b.parquet"
+    assert dry.pattern(["a/en.parquet", "a/de.parquet"]) == "a/{de,en}.parquet"
+    assert dry.pattern([f"m{i % 9}/s0/e{i % 2}.json" for i in range(18)]) == "{9 names}/s0/{e0,e1}.json"
+
+
+def test_the_table_counts_jobs_by_rule_and_tells_nothing_to_do():
+    jobs = [("answer", "r/ga/none.parquet"), ("score", "s.parquet"), ("answer", "r/npo/none.parquet")]
+    assert dry.table(jobs).splitlines() == [
+        "rule    jobs  what they make",
+        "answer     2  r/{ga,npo}/none.parquet",
+        "score      1  s.parquet",
+        "all        3",
+    ]
+    two_depths = dry.table([("a", "x/y.json"), ("a", "x/y/z.json")]).splitlines()
+    assert two_depths[1:] == ["a        1  x/y.json", "a        1  x/y/z.json", "all      2"]
+    assert dry.table([]) == "Nothing to do: everything is up to date."
+
+
+def test_a_dry_run_is_a_short_table_and_agrees_with_snakemakes_own(tmp_path):
+    project = Project(tmp_path / "project")
+    command = [sys.executable, "workflow/scripts/dry.py", "--configfile", "config/minimal.yaml"]
+    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=True)
+    rows = {row[0]: int(row[1]) for row in map(str.split, done.stdout.splitlines()[1:])}
+    own = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--dry-run", *command[2:]],
+        cwd=project.path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", own.stdout + own.stderr, re.M)}
+    del counted["total"], counted["all"]  # the rule all makes no file
+    assert rows.pop("all") == sum(rows.values()) and rows == counted
+    assert "Reason" not in done.stdout + done.stderr
+
+
+def test_a_dry_run_of_a_wrong_configuration_fails_with_its_message(tmp_path):
+    project = Project(tmp_path / "project")
+    command = [sys.executable, "workflow/scripts/dry.py", "--config", "only=mu3"]
+    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True)
+    assert done.returncode and "no enabled experiment measures 'mu3'" in done.stdout + done.stderr
+    assert "what they make" not in done.stdout and "Nothing to do" not in done.stdout
+
+
+def test_help_names_every_target_and_variable():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = set(re.findall(r"^(\w+):", makefile, re.M)) - {"help"}
+    assert targets == set(re.findall(r"^make (\w+)", shown, re.M))
+    given = set(re.findall(r"^(\w+) \?=", makefile, re.M)) | {"SECTIONS"}
+    assert given == set(re.findall(r"^(\w+)=", shown, re.M))

@@ -1,0 +1,149 @@
+"""The four training scripts, one after the other, as the workflow runs them."""
+
+import json
+
+import pandas as pd
+import pytest
+import torch
+
+import training
+from learning import METHODS
+from unlearning.models.load import load_model, load_tokenizer
+from unlearning.models.small import small_model
+from unlearning.tables.artifacts import read_table, write_table
+from unlearning.train.rows import encode_rows
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    import importlib.util
+    from pathlib import Path
+
+    folder = Path(__file__).parents[1] / "workflow" / "scripts"
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(f"script_{name}", folder / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return getattr(module, name)
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    background = training.table(["Zoe Ax", "Yan Bo"], "background", ["en", "de"])
+    write_table(pd.concat([training.table(), background]), folder / "examples.parquet", "examples")
+    write_table(training.splits(), folder / "splits.parquet", "splits")
+    write_table(training.items(), folder / "items.parquet", "items")
+    (folder / "refusals.yaml").write_text("en: [I do not know.]\n")
+    return {
+        "examples": str(folder / "examples.parquet"),
+        "items": str(folder / "items.parquet"),
+        "splits": str(folder / "splits.parquet"),
+        "folder": folder,
+    }
+
+
+def outputs(folder):
+    return {"model": f"{folder}/model.json", "weights": f"{folder}/weights", "log": f"{folder}/train_log.parquet"}
+
+
+BASE = {
+    "pretrained": None,
+    "architecture": {**training.SHAPE, "max_length": 64, "vocab_size": 320},
+    "training": {"lr": 1e-2, "epochs": 2, "batch_size": 4, "background_share": 0.0},
+    "lora": None,
+    "seed": 0,
+    "device": "cpu",
+    "dtype": "float32",
+}
+SELECT = {
+    "memorised_languages": ["en", "de"],
+    "background_languages": ["en"],
+    "background_share": 0.25,
+    "split": None,
+}
+RUNNING = {"seed": 0, "device": "cpu", "dtype": "float32"}
+
+
+@pytest.fixture(scope="module")
+def target(scripts, data):
+    folder = data["folder"]
+    scripts("base")(examples=data["examples"], questions=data["items"], **outputs(folder / "base"), **BASE)
+    scripts("memorize")(
+        base=str(folder / "base" / "model.json"), examples=data["examples"], **outputs(folder / "target"),
+        select=SELECT, training={"lr": 1e-2, "epochs": 3, "batch_size": 8}, lora=None, **RUNNING,
+    )  # fmt: skip
+    return str(folder / "target" / "model.json")
+
+
+def test_base_and_target_are_trained_and_recorded(target, data):
+    log = read_table(data["folder"] / "base" / "train_log.parquet", "train_log")
+    assert len(log) == 4  # 8 background rows, 4 a batch, 2 epochs
+    assert json.loads(open(target).read())["trained"] == {
+        "collapsed": False, "epochs": 3.0, "reason": None, "steps": 12,
+    }  # fmt: skip
+    assert len(read_table(data["folder"] / "target" / "train_log.parquet", "train_log")) == 12  # 24 rows, 6 a batch
+
+
+def test_retraining_leaves_the_forget_set_out(scripts, data, target):
+    folder = data["folder"] / "retrain"
+    scripts("memorize")(
+        base=str(data["folder"] / "base" / "model.json"), examples=data["examples"], splits=data["splits"],
+        **outputs(folder), select=SELECT | {"split": "p2", "background_share": 0.0},
+        training={"lr": 1e-2, "epochs": 1, "batch_size": 8}, lora=None, **RUNNING,
+    )  # fmt: skip
+    log = read_table(folder / "train_log.parquet", "train_log")
+    kept = training.table()[lambda t: ~t["person_id"].isin(["memorised0", "memorised1"])]
+    tokenizer = load_tokenizer(folder / "model.json")
+    lengths = [len(e.prompt_ids) + len(e.answer_ids) for e in encode_rows(tokenizer, kept).encoded]
+    assert len(log) == 2 and log["tokens"].sum() == sum(lengths)
+
+
+@pytest.mark.parametrize("name", ["npo_gd", "idk_kl"])
+def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data, target, tmp_path, name):
+    reference = {"split": "p2", "languages": ["en", "de"], "device": "cpu", "dtype": "float32"}
+    known = str(tmp_path / "ref.parquet")
+    scripts("reference")(
+        model=target, examples=data["examples"], splits=data["splits"], ref_logprobs=known, **reference
+    )
+    assert len(read_table(known, "ref_logprobs")) == 8
+    for turn in ("one", "two"):
+        scripts("unlearn")(
+            target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path / turn),
+            ref_logprobs=known, refusals=str(data["folder"] / "refusals.yaml"),
+            method={**METHODS[name], "lr": 1e-3, "epochs": 1, "batch_size": 4}, split="p2", languages=["en", "de"],
+            **RUNNING,
+        )  # fmt: skip
+    assert (tmp_path / "one" / "model.json").read_bytes() == (tmp_path / "two" / "model.json").read_bytes()
+    assert not training.same_weights(load_model(tmp_path / "one" / "model.json"), load_model(target))
+    assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2
+
+
+def test_a_method_without_what_it_needs_is_refused(scripts, data, target, tmp_path):
+    with pytest.raises(ValueError, match="method npo × none needs ref_logprobs"):
+        scripts("unlearn")(
+            target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path),
+            method={"forget": "npo", "lr": 1e-3, "epochs": 1}, split="p2", languages=["en"], **RUNNING,
+        )  # fmt: skip
+
+
+def test_a_published_base_is_only_recorded(scripts, data, tmp_path):
+    published = {**BASE, "pretrained": {"name": "org/name", "revision": "abc"}, "architecture": None}
+    scripts("base")(examples=data["examples"], questions=data["items"], **outputs(tmp_path), **published)
+    assert json.loads((tmp_path / "model.json").read_text()) == {
+        "kind": "pretrained", "name": "org/name", "revision": "abc",
+    }  # fmt: skip
+    assert list((tmp_path / "weights").iterdir()) == []
+    assert len(read_table(tmp_path / "train_log.parquet", "train_log")) == 0
+
+
+def test_a_base_of_no_epochs_is_left_as_drawn(scripts, data, tmp_path):
+    untrained = {**BASE, "training": {**BASE["training"], "epochs": 0}}
+    scripts("base")(examples=data["examples"], questions=data["items"], **outputs(tmp_path), **untrained)
+    drawn = small_model(training.SHAPE, load_tokenizer(tmp_path / "model.json"), 0)
+    assert training.same_weights(load_model(tmp_path / "model.json"), drawn)
