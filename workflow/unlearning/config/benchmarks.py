@@ -56,11 +56,13 @@ class Columns(Section):
     question: str = Field("question", description="the question")
     answer: str = Field("answer", description="the right answer")
     paraphrase: str | None = Field(None, description="the answer in other words")
-    perturbed: str | None = Field(None, description="list of wrong answers in the same words")
-    options: str | None = Field(None, description="list of choices")
+    perturbed: str | None = Field(
+        None, description="list of wrong answers in the same words; in a CSV, JSON or a Python list"
+    )
+    options: str | None = Field(None, description="list of choices (written as `perturbed`)")
     correct_option: str | None = Field(None, description="index of the right choice")
     value: str | None = Field(None, description="key part of the answer")
-    aliases: str | None = Field(None, description="list of other right forms of the value")
+    aliases: str | None = Field(None, description="list of other right forms of the value (written as `perturbed`)")
     knowledge_id: str | None = Field(None, description="identifier of the fact; default: set and row")
     person_id: str | None = Field(None, description="identifier of the person or document")
     document: str | None = Field(None, description="a text to train on instead of a question and an answer")
