@@ -7,15 +7,15 @@ A file has the keys `system` (may be left out), `user` (both Jinja templates) an
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from unlearning.data.yaml_files import ResourceError, read_yaml, text
-from unlearning.llm.replies import REPLIES
-from unlearning.llm.requests import Sampling
+from unlearning.llm.replies import REPLIES, schema_of
+from unlearning.llm.requests import Request, Sampling
 
 KEYS = ("system", "user", "reply")
 
@@ -85,6 +85,15 @@ def prompt_table(
         ],
         columns=["prompt_id", "role", "template", "inputs", "messages", "sampling", "samples", "reply"],
     )
+
+
+def requests_of(prompts: pd.DataFrame) -> Iterator[tuple[Request, str]]:
+    """(request, kind of reply) for all that table `prompts` asks, in order: prompt by prompt, sample by sample."""
+    for row in prompts.itertuples(index=False):
+        messages = [{"role": m["role"], "content": m["content"]} for m in row.messages]
+        sampling, inputs = Sampling(**json.loads(row.sampling)), json.loads(row.inputs)
+        for sample in range(row.samples):
+            yield Request(row.prompt_id, sample, messages, sampling, schema_of(row.reply), inputs, row.role), row.reply
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 
 UNSENT = ("title", "description", "default", "minLength")  # of the schema: noise, or refused by some endpoints
 
@@ -79,6 +79,18 @@ REPLIES: dict[str, type[Answer]] = {
     "grades": Grades,
 }
 
+MANY = range(2, 21)
+"""How many answers a judge may be shown at once."""
+
+
+def _numbered(kind: str, n: int, of: type) -> type[Answer]:
+    """A reply that says one thing of each of `n` answers, by its number: no order to mistake, none to leave out."""
+    return create_model(f"{kind}{n}", __base__=Answer, **{f"answer_{i}": (of, ...) for i in range(1, n + 1)})
+
+
+REPLIES |= {f"verdicts_{n}": _numbered("Verdicts", n, bool) for n in MANY}
+REPLIES |= {f"grades_{n}": _numbered("Grades", n, Grade) for n in MANY}
+
 
 @functools.cache
 def schema_of(name: str) -> dict | None:
@@ -89,7 +101,7 @@ def schema_of(name: str) -> dict | None:
 def parse(name: str, text: str) -> tuple[str | None, str | None]:
     """What `text` says as kind `name`: (canonical JSON, None), or (None, what is wrong with it).
 
-    What stands around the first whole JSON object (code fences, say) is left out. Kind `text`: (the stripped text, None).
+    What stands around the first whole JSON object (code fences, say) is left out. Kind `text` gives the stripped text.
     """
     if name == "text":
         return (text.strip(), None) if text.strip() else (None, "the reply is empty")

@@ -1,6 +1,6 @@
 """What goes to a language model and what comes back: the types that the backends share."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 
@@ -41,8 +41,14 @@ class Failure(NamedTuple):
     charged: bool = False
 
 
+def identity_of(settings: Mapping) -> dict[str, str | None]:
+    """Who answers, by a backend's settings: part of a stored reply's key, so nothing secret and nothing about speed."""
+    endpoint, model, revision = (settings.get(key) for key in ("base_url", "model", "revision"))
+    return {"backend": settings["kind"], "endpoint": endpoint, "model": model, "revision": revision}
+
+
 class Backend(Protocol):
-    """What answers requests. `identity` (backend, endpoint, model, revision) is part of the store's key: no secrets."""
+    """What answers requests, opened by `open(settings)` of its module; a model is loaded at the first `ask` only."""
 
     identity: dict[str, str | None]
 
