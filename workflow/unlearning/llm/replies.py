@@ -113,11 +113,11 @@ def parse(name: str, text: str) -> tuple[str | None, str | None]:
     except ValidationError as error:
         return None, "; ".join(_said(e) for e in error.errors(include_url=False))
     canonical = json.dumps(answer.model_dump(), ensure_ascii=False, sort_keys=True)
-    return (canonical, None) if _is_unicode(canonical) else (None, "half a character in it")
+    return (canonical, None) if _is_unicode(canonical) else (None, "half of a character (a lone surrogate) in it")
 
 
 def _is_unicode(text: str) -> bool:
-    """False for a lone surrogate, which JSON can write and no file can hold."""
+    """False for half of a character, which JSON can write and no file can hold."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -132,7 +132,9 @@ def _objects(text: str) -> Iterator[dict]:
         try:
             found, end = decoder.raw_decode(text, start)
             yield found
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return
+        except ValueError:
             end = start + 1
         start = text.find("{", end)
 
