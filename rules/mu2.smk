@@ -69,6 +69,7 @@ rule mu2_translate:
         pools="resources/mu2/pools.yaml",
         phrasebook=PHRASEBOOK,
         languages_file="resources/mu2/languages.yaml",
+        decided=lambda w: decision_files(w.benchmark, w.language),
     output:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
         rejected="results/data/{benchmark}/{cut}/rejected/{language}.parquet",
@@ -79,7 +80,7 @@ rule mu2_translate:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("mu2_translate.py", language=w.language),
+        job=lambda w: job("mu2_translate.py", language=w.language, cut=w.cut),
     message:
         "Translating and checking the questions of {wildcards.benchmark} in {wildcards.language}"
     script:

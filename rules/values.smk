@@ -216,11 +216,16 @@ def trained(name):
     return [f"{folder}/{name}" for folder in [*bases, *folders]]
 
 
-def funnels():
-    """The refused rows of every μ² data set in use."""
+def per_language(table):
+    """A table of every μ² data set in use, in each of its languages; `table` holds {language}."""
     used = {r.benchmark: None for r in RUNS if isinstance(CONFIG.benchmarks[r.benchmark], Mu2)}
     return [
-        f"results/data/{b}/{cut_of(b)}/rejected/{language}.parquet"
+        f"results/data/{b}/{cut_of(b)}/{table.format(language=language)}"
         for b in used
         for language in sorted({c for r in RUNS if r.benchmark == b for c in languages_of(b, r.setting)})
     ]
+
+
+def review_values(benchmark):
+    entry = CONFIG.benchmarks[benchmark]
+    return {"share": entry.review_share, "seed": entry.seed}

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from unlearning.config.fields import Count, Name, Part, Positive, Section
+from unlearning.config.fields import Count, Name, Part, Positive, Section, Share
 
 
 class Cut(Section):
@@ -33,6 +33,17 @@ class Asking(Section):
     max_new_tokens: Positive = Field(32, description="longest answer")
 
 
+class Card(Section):
+    """What a publisher decides about a data set's card, results/data/<benchmark>/<cut>/README.md."""
+
+    license: str | None = Field(
+        None,
+        pattern=r"^[a-z0-9][a-z0-9.-]*$",
+        description="licence identifier as on the Hugging Face Hub; null = cc-by-4.0 for built data, unknown for files",
+    )
+    title: str | None = Field(None, description="the data's name for people; null = made of benchmark and cut")
+
+
 class Mu2(Section):
     """μ²-Bench: invented people in many languages."""
 
@@ -45,6 +56,11 @@ class Mu2(Section):
         description="share of background questions not trained on but asked as general knowledge; at most 1/languages",
     )
     seed: int = Field(0, description="seed of the data")
+    review_share: Share = Field(
+        0.1,
+        description="share of the rows that pass the checks which people look at too, beside all that fail; 1 = all",
+    )
+    card: Card = Field(Card(), description="what the data's card says")
     asking: Asking = Field(Asking(), description="how the items are answered")
     judge: Name = Field("rule", description="who decides whether an answer is right")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
@@ -91,6 +107,7 @@ class Files(Section):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    card: Card = Field(Card(), description="what the data's card says")
     asking: Asking = Field(Asking(), description="how the items are answered")
     judge: Name = Field("rule", description="who decides whether an answer is right")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
