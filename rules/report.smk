@@ -7,6 +7,7 @@ rule report:
         scores=[run.scores for run in RUNS],
         logs=trained("train_log.parquet"),
         rejected=per_language("rejected/{language}.parquet"),
+        usage=usages(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),
