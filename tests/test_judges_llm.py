@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from unlearning.llm.offline.judge import answer as offline
 from unlearning.llm.prompts import read_prompt, render
 from unlearning.llm.replies import parse, schema_of
 from unlearning.llm.requests import Failure, Reply, Sampling
-from unlearning.tables.artifacts import check, to_table
+from unlearning.tables.artifacts import check, read_table, to_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests/data/golden_prompts"
@@ -245,3 +246,29 @@ def test_golden_prompts(name, shown):
     found = render(read_prompt(ROOT / f"resources/prompts/{name}.yaml"), inputs)
     text = "\n".join(f"[{m['role']}]\n{m['content']}\n" for m in found)
     assert text == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def script():
+    sys.path.insert(0, str(ROOT / "workflow/scripts"))
+    try:
+        import judge_llm
+    finally:
+        sys.path.pop(0)
+    return judge_llm.judge_llm
+
+
+def test_the_script_writes_verdicts_and_what_they_took(tmp_path):
+    told, frame = tmp_path / "answers.parquet", tmp_path / "items.parquet"
+    write_table(TOLD, told, "answers")
+    whole = FRAME.assign(source_item_id=None, benchmark="mu2", task="qa", person_id=None, modality="text", image=None)
+    write_table(whole, frame, "items")
+    made = [tmp_path / f"{name}.parquet" for name in ("verdicts", "usage")]
+    kept = script()(
+        told, frame, ROOT / "resources/prompts/judge_pair.yaml", *made, scale="verdict", size=2, door=OFFLINE,
+        sampling={}, store=tmp_path,
+    )  # fmt: skip
+    assert kept is True
+    assert read_table(made[0], "verdicts")["correct"].tolist() == [True, False] * 10
+    (used,) = read_table(made[1], "usage").to_dict("records")
+    assert (used["role"], used["backend"], used["prompts"], used["failed"]) == ("judge", "offline", 10, 0)
+    assert pd.isna(used["model"]) and pd.isna(used["cost"])
