@@ -50,10 +50,12 @@ def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
 
     Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
     """
-    entry, folder = settings["backend"], Path(store_folder)
+    entry, folder = dict(settings["backend"]), Path(store_folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(kept_out(entry.get("key_env")))
-        backend = import_module(f"unlearning.llm.backends.{entry['kind']}").open(dict(entry))
+        if entry.get("batch"):
+            entry["batches"] = str(folder / f"{settings['name']}.batches.sqlite")
+        backend = import_module(f"unlearning.llm.backends.{entry['kind']}").open(entry)
         stack.callback(backend.close)
         if entry["kind"] == "offline":
             yield Door(backend, None, None)
