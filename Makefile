@@ -13,19 +13,21 @@ SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 
-.PHONY: overlay-exists run dry test accept lint docs prune bench clean help
+.PHONY: overlay-exists run dry review estimate test accept lint docs prune bench clean help
 
 help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
 	@echo "make dry     what would run, as a table                       [CONFIG ONLY TOFU]"
 	@echo "             what would run and why, job by job               SNAKEMAKE_ARGS=--dry-run"
+	@echo "make estimate  tokens and cost of the prompts made so far, without asking anyone   [CONFIG]"
+	@echo "make review  the sheets that people review, for spreadsheets and Label Studio   [CONFIG ONLY]"
 	@echo "make test    the tests"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction and speed, measured"
 	@echo "make lint    style checks"
 	@echo "make docs    rewrite config/README.md"
 	@echo "make prune   trim the store of earlier results"
-	@echo "make clean   delete results/, the store of earlier results included"
+	@echo "make clean   delete results/, earlier results and stored LLM replies included"
 	@echo
 	@echo "CONFIG=my.yaml            an overlay, merged into config/config.yaml"
 	@echo "ONLY=mu2                  one benchmark's experiments only"
@@ -50,6 +52,15 @@ ifeq ($(strip $(SNAKEMAKE_ARGS)),)
 else
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
 endif
+
+estimate: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+	@$(BIN)/python workflow/scripts/estimate.py $(OVERLAY)
+
+review: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+	@$(BIN)/snakemake review $(OVERLAY) $(SNAKEMAKE_ARGS)
+	@ls results/data/*/*/review/*.xlsx
 
 test: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder

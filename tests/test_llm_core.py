@@ -143,6 +143,16 @@ def test_a_failure_is_told_but_not_stored(tmp_path):
     assert [r.inputs["text"] for r in healed.sent] == ["b"] and completions["failed"].isna().all()
 
 
+def test_a_failure_after_an_unusable_reply_is_a_failure(tmp_path):
+    results = iter([Reply("no", "stop", 10, 5), Failure("500")])
+    backend = fakes.Counting(lambda request: next(results))
+    completions, usage = complete(fakes.prompts(["a"]), fakes.door(tmp_path, backend), False)
+    assert completions.loc[0, "failed"] == "500" and completions["text"].isna().all()
+    healed = fakes.Counting()
+    completions, _ = complete(fakes.prompts(["a"]), fakes.door(tmp_path, healed), False)
+    assert told(completions) == [("p0", 0, "a!0")] and len(healed.sent[0].messages) == 4  # "no" is stored
+
+
 def test_an_exception_in_the_middle_loses_no_reply(tmp_path):
     broken = fakes.Counting(fakes.failing_on(["d"], RuntimeError("out of memory")), window=1)
     with pytest.raises(RuntimeError, match="out of memory"):

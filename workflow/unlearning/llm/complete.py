@@ -36,14 +36,6 @@ class Door(NamedTuple):
     key_env: str | None = None
 
 
-class Asked(NamedTuple):
-    """One completion on its way: the request as it stands now, and the last text that came."""
-
-    request: Request
-    reply: str
-    text: str | None = None
-
-
 @contextlib.contextmanager
 def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
     """The door of a role: `backend` (the configuration's entry), `name`, `reask`, `cap` (USD) and `price`.
@@ -72,23 +64,24 @@ def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[
     """Tables `completions` (prompts in their order, their samples in theirs) and `usage` of table `prompts`.
 
     Equal requests are asked once. An unusable reply is asked for again, up to `door.reask` times, with the reply and
-    what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where no reply came, `failed`
-    has the reason; such a failure is not stored, so a rerun asks again. SpendingCap is raised when the cap stops it.
+    what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where no reply came, `text` is
+    null and `failed` has the reason; nothing is stored, so a rerun asks again. SpendingCap: the cap stopped it.
     """
-    asked = [Asked(request, reply) for request, reply in requests_of(prompts)]
+    asked = list(requests_of(prompts))
     if progress and door.budget:
         print(described(estimate(prompts, door.backend.identity, door.store, door.budget.price)), flush=True)
     done: list[dict | None] = [None] * len(asked)
     used: dict[str, dict[str, Reply]] = {role: {} for role in prompts["role"].unique()}
     waiting = range(len(asked))
     for attempt in range(door.reask + 1):
-        keys = {i: Store.key(door.backend.identity, asked[i].request) for i in waiting}
-        results = answers(door, {keys[i]: asked[i].request for i in waiting}, progress)
+        keys = {i: Store.key(door.backend.identity, asked[i][0]) for i in waiting}
+        results = answers(door, {keys[i]: asked[i][0] for i in waiting}, progress)
         for i, key in keys.items():
-            result = results[key]
+            (request, kind), result = asked[i], results[key]
             if isinstance(result, Reply):
-                used[asked[i].request.role][key] = result
-            done[i], asked[i] = _read(asked[i], result, last=attempt == door.reask)
+                used[request.role][key] = result
+            done[i], request = _read(request, kind, result, last=attempt == door.reask)
+            asked[i] = request, kind
         waiting = [i for i in waiting if done[i] is None]
         if not waiting:
             break
@@ -148,17 +141,17 @@ def _cleaned(result: Reply | Failure, key_env: str | None) -> Reply | Failure:
     return result._replace(**{field: text})
 
 
-def _read(asked: Asked, result: Reply | Failure, last: bool) -> tuple[dict | None, Asked]:
-    """(the completion, if it is settled; the request as it stands now)."""
-    row = {"prompt_id": asked.request.prompt_id, "sample": asked.request.sample, "text": asked.text}
+def _read(request: Request, kind: str, result: Reply | Failure, last: bool) -> tuple[dict | None, Request]:
+    """(the completion, None while it is to be asked for again; the request as it stands now)."""
+    row = {"prompt_id": request.prompt_id, "sample": request.sample, "text": None, "parsed": None}
     if isinstance(result, Failure):
-        return row | {"parsed": None, "failed": result.reason}, asked
-    parsed, error = parse(asked.reply, result.text)
+        return row | {"failed": result.reason}, request
+    parsed, error = parse(kind, result.text)
     if error and result.finish_reason == "length":
-        error += f" (it was cut off after {asked.request.sampling.max_tokens} tokens)"
+        error += f" (it was cut off after {request.sampling.max_tokens} tokens)"
     if error and not last:
-        return None, Asked(_again(asked.request, result.text, error), asked.reply, result.text)
-    return row | {"text": result.text, "parsed": parsed, "failed": error}, asked
+        return None, _again(request, result.text, error)
+    return row | {"text": result.text, "parsed": parsed, "failed": error}, request
 
 
 def _again(request: Request, text: str, error: str) -> Request:

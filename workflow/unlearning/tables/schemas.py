@@ -62,6 +62,21 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("round", INT, "round of the construction", "count"),
         Column("content", TEXT, "the refused row as JSON"),
     ),
+    "rounds": (
+        Column("id", TEXT, "what was attempted: a pair, or attribute/English value"),
+        Column("language", TEXT, "language code"),
+        Column("round", INT, "round, from 1; 0 = a person's text", "count"),
+        Column("question", TEXT, "the question proposed", null=True),
+        Column("answer", TEXT, "the answer proposed", null=True),
+        Column("paraphrase", TEXT, "the answer proposed in other words", null=True),
+        Column("value", TEXT, "the value proposed, or that the pair was to carry", null=True),
+        Column("back_question", TEXT, "what the question came back as", null=True),
+        Column("back_answer", TEXT, "what the answer came back as", null=True),
+        Column("back_paraphrase", TEXT, "what the paraphrase came back as", null=True),
+        Column("back_value", TEXT, "what the value came back as", null=True),
+        Column("verdict", TEXT, "accepted or refused"),
+        Column("reasons", TEXTS, "why it was refused: check: what the check saw"),
+    ),
     "values": (
         Column("attribute", TEXT, "which attribute"),
         Column("language", TEXT, "language code"),
@@ -149,7 +164,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "completions": (
         Column("prompt_id", TEXT, "the prompt answered"),
         Column("sample", INT, "number of the draw", "index"),
-        Column("text", TEXT, "what the model wrote last, as it came; null where nothing came", null=True),
+        Column("text", TEXT, "what the model wrote last, as it came; null where no reply came", null=True),
         Column("parsed", TEXT, "what it says, as JSON (plain text for kind text)", null=True),
         Column("failed", TEXT, "why there is no parsed reply", null=True),
     ),
@@ -204,6 +219,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 
 UNIQUE: dict[str, tuple[str, ...]] = {
     "pairs": ("pair_id",),
+    "rounds": ("id", "language", "round"),
     "values": ("attribute", "language", "english_value"),
     "examples": ("example_id",),
     "items": ("item_id",),
