@@ -109,21 +109,19 @@ def test_a_prompt_too_long_fails_by_itself(door):
 
 def test_requests_are_pulled_a_window_at_a_time_and_none_loads_nothing(door):
     opened, pulled = door(1), []
-    assert list(opened.ask(iter(()))) == [] and not backend.MODELS._held
+    assert list(opened.ask(iter(()))) == [] and "_loaded" not in vars(opened)
     results = opened.ask(pulled.append(i) or request(QUESTIONS[i % 12]) for i in range(80))
     next(results)
     assert len(pulled) == backend.WINDOW
 
 
-def test_backends_of_equal_settings_share_one_model_until_the_last_is_closed(door):
-    first, second = door(4), door(4)
-    replies(first, every_question())
-    replies(second, every_question())
-    assert len(backend.MODELS._held) == 1
-    first.close()
-    assert len(replies(second, every_question())) == 12
-    second.close()
-    assert not backend.MODELS._held
+def test_a_closed_backend_holds_no_weights_and_may_be_closed_twice(door):
+    opened = door()
+    replies(opened, every_question())
+    held = opened._loaded[0]
+    opened.close()
+    opened.close()
+    assert {weights.device.type for weights in held.parameters()} == {"meta"}
 
 
 def test_a_conversation_the_template_refuses_fails_with_what_the_template_says(door, folder, tmp_path):

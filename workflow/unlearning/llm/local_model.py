@@ -3,8 +3,7 @@
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,36 +17,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-class Shared:
-    """Loaded models, one for all backends of equal settings in this process: two would not fit on a GPU.
-
-    `start` loads when the first of them needs it, `stop` frees when the last of them has left. One asks at a time.
-    """
-
-    def __init__(self, start: Callable, stop: Callable):
-        self._start, self._stop = start, stop
-        self._held: dict[str, object] = {}
-        self._users: Counter[str] = Counter()
-
-    def join(self, settings: Mapping) -> str:
-        """The key under which `settings`' model is held."""
-        key = json.dumps(settings, sort_keys=True)
-        self._users[key] += 1
-        return key
-
-    def get(self, key: str):
-        """The loaded model."""
-        if key not in self._held:
-            self._held[key] = self._start(json.loads(key))
-        return self._held[key]
-
-    def leave(self, key: str) -> None:
-        """To be called once for each `join`."""
-        self._users[key] -= 1
-        if not self._users[key] and key in self._held:
-            self._stop(self._held.pop(key))
 
 
 def local_identity(settings: Mapping) -> dict[str, str | None]:

@@ -1,11 +1,12 @@
 """Backend `transformers`: a local chat model without vLLM, in batches of alike length. JSON schemas do not guide it."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unlearning.llm.local_model import Shared, check_chat, local_identity, prompt_ids, reply_seed
+from unlearning.llm.local_model import check_chat, local_identity, prompt_ids, reply_seed
 from unlearning.llm.requests import Failure, Reply, Request
 from unlearning.models.load import ModelError, find_device
 
@@ -23,25 +24,27 @@ class Transformers:
     """
 
     def __init__(self, settings: Mapping):
+        self._settings = dict(settings)
         self.identity = local_identity(settings)
-        self._batch_size = settings["batch_size"]
-        self._key: str | None = MODELS.join({**settings, "revision": self.identity["revision"]})
 
     def ask(self, requests: Iterable[Request]) -> Iterator[tuple[int, Reply | Failure]]:
         """Results by window, longest prompts first within it."""
         numbered = enumerate(requests)
-        while window := dict(islice(numbered, WINDOW * self._batch_size)):
+        while window := dict(islice(numbered, WINDOW * self._settings["batch_size"])):
             yield from self._answer(window)
 
     def close(self) -> None:
-        """Let the model go."""
-        if self._key:
-            MODELS.leave(self._key)
-        self._key = None
+        """Let the model go, and give its memory back to the GPU for whatever the job does next."""
+        if loaded := self.__dict__.pop("_loaded", None):
+            loaded[0].to("meta")
+
+    @functools.cached_property
+    def _loaded(self) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
+        return _load(self._settings, self.identity["revision"])
 
     def _answer(self, window: dict[int, Request]) -> Iterator[tuple[int, Reply | Failure]]:
-        model, tokenizer = MODELS.get(self._key)
-        longest = getattr(model.config, "max_position_embeddings", None)
+        model, tokenizer = self._loaded
+        longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         prompts = {i: prompt_ids(tokenizer, request, longest) for i, request in window.items()}
         yield from ((i, found) for i, found in prompts.items() if isinstance(found, Failure))
         drawn: dict[tuple, list[int]] = {}
@@ -56,9 +59,9 @@ class Transformers:
         from unlearning.answer.generate import continuations
 
         positions, decoding = list(prompts), Decoding(sampling.temperature, sampling.top_p)
-        model, tokenizer = MODELS.get(self._key)
-        asked, steps = list(prompts.values()), sampling.max_tokens
-        for row, written in continuations(model, tokenizer, asked, decoding, seeds, self._batch_size, steps):
+        model, tokenizer = self._loaded
+        asked, size = list(prompts.values()), self._settings["batch_size"]
+        for row, written in continuations(model, tokenizer, asked, decoding, seeds, size, sampling.max_tokens):
             yield positions[row], Reply(written.text, written.finish_reason, len(asked[row]), written.n_tokens)
 
 
@@ -67,7 +70,7 @@ def open(settings: Mapping) -> Transformers:
     return Transformers(settings)
 
 
-def _load(settings: Mapping) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
+def _load(settings: Mapping, revision: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
     """Model and tokenizer, from safetensors, without any code that a model brings along."""
     from unlearning.models.optional import leave_out_unused
 
@@ -75,7 +78,7 @@ def _load(settings: Mapping) -> tuple["PreTrainedModel", "PreTrainedTokenizerBas
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     name, device = settings["model"], find_device(settings["device"])
-    here = {} if Path(name).is_dir() else {"revision": settings["revision"]}
+    here = {} if Path(name).is_dir() else {"revision": revision}
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, **here)
         check_chat(tokenizer, name)
@@ -85,15 +88,3 @@ def _load(settings: Mapping) -> tuple["PreTrainedModel", "PreTrainedTokenizerBas
     except OSError as error:
         raise ModelError(f"model {name!r} cannot be loaded: {error}") from error
     return model.to(device).eval(), tokenizer
-
-
-def _free(loaded: tuple["PreTrainedModel", "PreTrainedTokenizerBase"]) -> None:
-    """Give the model's memory back to the GPU, for whatever the job does next."""
-    import torch
-
-    if loaded[0].device.type == "cuda":
-        loaded[0].to("meta")
-        torch.cuda.empty_cache()
-
-
-MODELS = Shared(_load, _free)

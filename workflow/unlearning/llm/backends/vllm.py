@@ -1,12 +1,13 @@
 """Backend `vllm`: bulk generation in this process, JSON schemas guiding it; on all GPUs a job sees, or the CPU."""
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unlearning.llm.local_model import Shared, check_chat, local_identity, prompt_ids, reply_seed
+from unlearning.llm.local_model import check_chat, local_identity, prompt_ids, reply_seed
 from unlearning.llm.requests import Failure, Reply, Request
 from unlearning.models.load import ModelError
 
@@ -27,9 +28,8 @@ class Vllm:
     """
 
     def __init__(self, settings: Mapping):
+        self._settings = dict(settings)
         self.identity = local_identity(settings)
-        self._max_length = settings["max_length"]
-        self._key: str | None = ENGINES.join({**settings, "revision": self.identity["revision"]})
 
     def ask(self, requests: Iterable[Request]) -> Iterator[tuple[int, Reply | Failure]]:
         """Results as they are done. What is still in the engine when the caller stops listening is dropped."""
@@ -40,24 +40,27 @@ class Vllm:
                 yield from self._fill(numbered, waiting)
                 if not waiting:
                     return
-                for output in ENGINES.get(self._key).llm_engine.step():
+                for output in self._engine.llm_engine.step():
                     if output.finished:
                         yield int(output.request_id), _result(output, waiting.pop(output.request_id))
         finally:
             if waiting:
-                ENGINES.get(self._key).llm_engine.abort_request(list(waiting))
+                self._engine.llm_engine.abort_request(list(waiting))
 
     def close(self) -> None:
-        """Let the engine go."""
-        if self._key:
-            ENGINES.leave(self._key)
-        self._key = None
+        """Stop the engine and free its memory."""
+        if engine := self.__dict__.pop("_engine", None):
+            engine.llm_engine.engine_core.shutdown()
+
+    @functools.cached_property
+    def _engine(self) -> "LLM":
+        return _start(self._settings, self.identity["revision"])
 
     def _fill(self, numbered: Iterator[tuple[int, Request]], waiting: dict) -> Iterator[tuple[int, Failure]]:
         """Move requests into the engine while there is room; yields those that it cannot take."""
         while len(waiting) < OUTSTANDING and (found := next(numbered, None)):
             position, request = found
-            ids = prompt_ids(ENGINES.get(self._key).get_tokenizer(), request, self._max_length)
+            ids = prompt_ids(self._engine.get_tokenizer(), request, self._settings["max_length"])
             refused = ids if isinstance(ids, Failure) else self._add(str(position), ids, request)
             if refused:
                 yield position, refused
@@ -68,7 +71,7 @@ class Vllm:
         from vllm.inputs.engine import tokens_input
 
         try:
-            ENGINES.get(self._key).llm_engine.add_request(name, tokens_input(ids), _params(request))
+            self._engine.llm_engine.add_request(name, tokens_input(ids), _params(request))
         except ValueError as error:  # a schema it cannot follow, say
             return Failure(f"vLLM refuses the request: {error}")
         return None
@@ -106,7 +109,7 @@ def _result(output, input_tokens: int) -> Reply | Failure:
     return Reply(text, written.finish_reason, input_tokens, len(written.token_ids))
 
 
-def _start(settings: Mapping) -> "LLM":
+def _start(settings: Mapping, revision: str) -> "LLM":
     """The engine, from safetensors, without any code that a model brings along. ModelError says what is missing."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -121,7 +124,7 @@ def _start(settings: Mapping) -> "LLM":
     from vllm import LLM
 
     name = settings["model"]
-    pinned = None if Path(name).is_dir() else settings["revision"]
+    pinned = None if Path(name).is_dir() else revision
     with _explained(settings):
         engine = LLM(
             name,
@@ -180,10 +183,3 @@ def _explained(settings: Mapping):
             f"vLLM cannot start with model {settings['model']!r}, max_length {settings['max_length']}, memory_share "
             f"{settings['memory_share']}: {error}. For lack of memory lower max_length, free the GPU, or take more GPUs"
         ) from error
-
-
-def _stop(engine: "LLM") -> None:
-    engine.llm_engine.engine_core.shutdown()
-
-
-ENGINES = Shared(_start, _stop)
