@@ -17,6 +17,7 @@ include: "rules/complete.smk"
 include: "rules/mu2.smk"
 include: "rules/review.smk"
 include: "rules/files.smk"
+include: "rules/cards.smk"
 include: "rules/train.smk"
 include: "rules/attack.smk"
 include: "rules/answer.smk"
@@ -32,6 +33,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        cards(),
     message:
         "Everything is up to date: results/report/index.html"
 

@@ -7,6 +7,12 @@ def decision_files(benchmark, language):
     return [path for path in found if Path(path).is_file()]
 
 
+def attempts(w):
+    """Where language models translate: what they tried."""
+    folder = f"results/data/{w.benchmark}/{w.cut}/rounds/pairs"
+    return [f"{folder}/{w.language}.parquet"] if benchmark_of(w).route == "llm" else []
+
+
 rule mu2_review:
     input:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
@@ -15,6 +21,7 @@ rule mu2_review:
         values="results/data/{benchmark}/{cut}/values/{language}.parquet",
         languages_file="resources/mu2/languages.yaml",
         decided=lambda w: decision_files(w.benchmark, w.language),
+        rounds=attempts,
     output:
         csv="results/data/{benchmark}/{cut}/review/{language}.csv",
         xlsx="results/data/{benchmark}/{cut}/review/{language}.xlsx",

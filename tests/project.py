@@ -80,11 +80,13 @@ def label(output: str) -> str | None:
         return "report" if name == "index" else None
     if parts[0] == "data":
         table = "/".join(parts[3:])
-        known = {"profiles.parquet": "profiles", "english.parquet": "english"}
+        known = {"profiles.parquet": "profiles", "english.parquet": "english", "README.md": "card"}
         if table in known:
             return known[table]
         if parts[3] in ("values", "pairs"):
             return f"{'values' if parts[3] == 'values' else 'translate'} {name}"
+        if parts[3] == "review":
+            return f"review {name}"
         return "build" if name == "examples" else None
     method = parts[5]
     if parts[-1] == "model.json":

@@ -21,7 +21,7 @@ from unlearning.review.apply import check_reviewed
 from unlearning.review.csv_file import protected, unprotected, write_csv
 from unlearning.review.decisions import RESULT, decisions
 from unlearning.review.rows import COLUMNS, DECISIONS, TEXTS, ReviewError
-from unlearning.review.sheets import looked_up, review_sheet
+from unlearning.review.sheets import attempted, looked_up, review_sheet
 from unlearning.review.xlsx import write_xlsx
 from unlearning.tables.artifacts import to_table
 
@@ -118,6 +118,21 @@ def test_a_language_without_refused_rows_gives_a_sheet_of_samples_only(data):
     sheet = data.sheet(share=1.0, rejected=data.rejected.iloc[:0])
     assert set(sheet["why"]) == {"sample"} and len(sheet) == len(data.kept)
     assert data.sheet(share=0.0, rejected=data.rejected.iloc[:0]).empty
+
+
+def test_back_translations_are_those_of_the_accepted_attempt_or_the_last(data):
+    one, two = data.kept["pair_id"].iloc[:2]
+    tried = [(one, 0, "accepted", "a person's"), (one, 1, "refused", "first"), (two, 1, "refused", "first"),
+             (two, 2, "refused", "second")]  # fmt: skip
+    rounds = pd.DataFrame([
+        {"id": ident, "round": r, "verdict": verdict, **{f"back_{part}": f"{said} {part}" for part in TEXTS}}
+        for ident, r, verdict, said in tried
+    ])  # fmt: skip
+    sheet = review_sheet(data.kept, data.rejected, data.english, "small", 1.0, 0, back=attempted(rounds)).set_index(
+        "id"
+    )
+    assert sheet.loc[one, "back_question"] == "a person's question" and sheet.loc[two, "back_answer"] == "second answer"
+    assert sheet.loc[data.bad[0], "back_question"] == ""
 
 
 # --- CSV

@@ -29,7 +29,8 @@ ANSWERS = ["answer idk_gd none", "answer npo_gd none", "answer npo_gd probab", "
 JUDGES = ["judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize",
           "judge retrain none", "judge target none"]  # fmt: skip
 TRAINING = ["reference", "train base", "train idk_gd", "train npo_gd", "train retrain", "train target"]
-DATA = ["build", "english", "profiles", "translate af", "translate en", "translate mk", "translate th", "values th"]
+DATA = ["build", "card", "english", "profiles", "translate af", "translate en", "translate mk", "translate th",
+        "values th"]  # fmt: skip
 ONLY_NPO_GD = ["answer npo_gd none", "judge npo_gd none", "report", "score npo_gd none", "train npo_gd"]
 IDK_SCORES = ["report", "score idk_gd none", "score retrain none", "score target none"]
 EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *JUDGES, *SCORES])

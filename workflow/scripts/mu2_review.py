@@ -6,10 +6,12 @@ RIGHT_TO_LEFT = {"Arabic", "Hebrew", "Syriac", "Thaana"}  # Unicode scripts
 def mu2_review(
     pairs: str, rejected: str, english: str, values: str, languages_file: str, csv: str, xlsx: str, tasks: str,
     language: str, cut: str, share: float, seed: int, decided: list[str] | tuple[str, ...] = (),
+    rounds: list[str] | tuple[str, ...] = (),
 ) -> None:  # fmt: skip
     """Write the review sheet of `language` as `csv`, `xlsx` and `tasks` (Label Studio's import).
 
     It holds every row of `rejected`, the share `share` of `pairs` (drawn by `seed`) and all that is decided already.
+    Back-translations come from `rounds`, the attempts of language models, or from the reverse of `values`.
     """
     import json
 
@@ -17,13 +19,14 @@ def mu2_review(
     from unlearning.review import label_studio
     from unlearning.review.csv_file import write_csv
     from unlearning.review.decisions import decisions
-    from unlearning.review.sheets import looked_up, review_sheet
+    from unlearning.review.sheets import attempted, looked_up, review_sheet
     from unlearning.review.xlsx import write_xlsx
     from unlearning.tables.artifacts import read_table, write_text
 
     scripts = known(language, read_languages(languages_file), languages_file).unicode_scripts
     kept, refused = read_table(pairs, "pairs"), read_table(rejected, "rejected")
-    back = looked_up(kept, refused, read_table(values, "values"))
+    tried = [attempted(read_table(path, "rounds")) for path in rounds]
+    back = tried[0] if tried else looked_up(kept, refused, read_table(values, "values"))
     said = decisions(decided, cut=cut)
     sheet = review_sheet(kept, refused, read_table(english, "pairs"), cut, share, seed, said, back)
     write_csv(sheet, csv)

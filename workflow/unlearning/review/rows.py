@@ -5,7 +5,7 @@ from typing import NamedTuple
 DECISIONS = ("approve", "correct", "reject")
 TEXTS = ("question", "answer", "paraphrase", "value")
 CORRECTED = tuple(f"corrected_{part}" for part in TEXTS)
-BACK = ("back_question", "back_answer", "back_value")
+BACK = tuple(f"back_{part}" for part in TEXTS)
 SHOWN = ("id", "cut", "language", "english_question", "english_answer", "english_value", *TEXTS, *BACK, "why")
 FILLED = ("decision", *CORRECTED, "comment", "reviewer")
 COLUMNS = (*SHOWN, *FILLED)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from unlearning.data.context import reverse_table
 from unlearning.review.decisions import still_about
-from unlearning.review.rows import COLUMNS, TEXTS
+from unlearning.review.rows import BACK, COLUMNS, TEXTS
 from unlearning.seeds import seed_for
 
 SAMPLE = "sample"
@@ -95,3 +95,9 @@ def looked_up(pairs: pd.DataFrame, rejected: pd.DataFrame, values: pd.DataFrame)
         .rename("back_value")
     )
     return rows.merge(back.reset_index(), on=["attribute", "value"], how="left")[["id", "back_value"]]
+
+
+def attempted(rounds: pd.DataFrame) -> pd.DataFrame:
+    """The `back` of route llm (table `rounds`): of each row's attempts the accepted one, or else the last."""
+    last = rounds.assign(accepted=rounds["verdict"] == "accepted").sort_values(["accepted", "round"])
+    return last.drop_duplicates("id", keep="last")[["id", *BACK]]
