@@ -32,6 +32,8 @@ rule mu2_pairs:
         "results/logs/data/{benchmark}/{cut}/english.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_pairs.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -52,6 +54,8 @@ rule mu2_values:
         "results/logs/data/{benchmark}/{cut}/values/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_values/{language}.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -77,6 +81,8 @@ rule mu2_translate:
         "results/logs/data/{benchmark}/{cut}/pairs/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_translate/{language}.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:

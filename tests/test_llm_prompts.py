@@ -114,7 +114,7 @@ GOOD = {
     "translation": {"translation": "hallo"},
     "equivalence": {"equivalent": True, "reason": "same"},
     "refinement": {"question": "Who?", "answer": "I."},
-    "pair_translation": {"question": "Wer?", "answer": "Ich."},
+    "pair_translation": {"question": "Wer?", "answer": "Ich.", "paraphrase": "Ich war es."},
     "verdict": {"correct": False, "reason": "another month"},
     "grade": {"score": 10, "reason": ""},
     "grades": {"scores": [0, 10]},

@@ -43,10 +43,11 @@ class Refinement(Answer):
 
 
 class PairTranslation(Answer):
-    """A question and its answer in another language."""
+    """A question, its answer and the answer in other words, in another language."""
 
     question: Text
     answer: Text
+    paraphrase: Text
 
 
 class Verdict(Answer):
