@@ -19,7 +19,7 @@ help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
 	@echo "make dry     what would run, as a table                       [CONFIG ONLY TOFU]"
 	@echo "             what would run and why, job by job               SNAKEMAKE_ARGS=--dry-run"
-	@echo "make estimate  tokens and cost of the prompts made so far, without asking anyone   [CONFIG]"
+	@echo "make estimate  what language models would take: replies, tokens, USD; nobody is asked   [CONFIG ONLY]"
 	@echo "make review  the sheets that people review, for spreadsheets and Label Studio   [CONFIG ONLY]"
 	@echo "make test    the tests"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"

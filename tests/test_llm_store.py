@@ -11,9 +11,10 @@ import pytest
 
 import llm_fakes as fakes
 from unlearning.llm.budget import Budget, SpendingCap, most_input_tokens
-from unlearning.llm.complete import complete
+from unlearning.llm.complete import complete, open_door
 from unlearning.llm.database import DatabaseError
-from unlearning.llm.estimate import described, estimate, tokens
+from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens
+from unlearning.llm.prompts import requests_of
 from unlearning.llm.requests import Failure, Reply, Request, Sampling, identity_of
 from unlearning.llm.store import Store
 
@@ -180,26 +181,48 @@ def test_re_asked_replies_count_against_the_cap(tmp_path):
     assert budget.spent() == pytest.approx(0.015) and usage.loc[0, "cost"] == pytest.approx(0.015)
 
 
-def test_the_estimate_counts_what_is_not_stored_yet(tmp_path):
-    door = fakes.door(tmp_path, fakes.Counting())
-    complete(fakes.prompts(["a"], max_tokens=50), door, False)
+PAID = {
+    "name": "paid", "backend": {"kind": "openai", "model": "m", "key_env": "NO_SUCH_KEY"}, "reask": 2, "cap": 0.0,
+    "price": {"input": 2.0, "output": 4.0}, "count": True,
+}  # fmt: skip
+
+
+def test_counting_asks_nobody_needs_no_key_and_leaves_out_what_is_stored(tmp_path):
+    store = Store(tmp_path / "paid.sqlite")
     asked = fakes.prompts(["a", "b", "b"], samples=2, max_tokens=50)
-    (found,) = estimate(asked, door.backend.identity, door.store, {"input": 2.0, "output": 4.0})
-    assert (found.prompts, found.replies, found.stored) == (3, 4, 1)
-    assert found.output_tokens == 150  # three replies of 50 at most
+    first = next(requests_of(asked))[0]
+    store.put(Store.key(identity_of(PAID["backend"]), first), fakes.translated(first))
+    with pytest.raises(Counted, match="translator.*openai.*0.0") as caught, open_door(PAID, tmp_path) as door:
+        complete(asked, door, False)
+    (found,) = caught.value.estimates
+    assert (found.role, found.replies, found.output_tokens) == ("translator", 3, 150)  # three of 50 at most
     assert found.cost == pytest.approx((found.input_tokens * 2 + 150 * 4) / 1e6)
+    assert not (tmp_path / "spending.sqlite").exists()
+
+
+def test_counting_goes_through_where_everything_is_stored(tmp_path):
+    store, asked = Store(tmp_path / "paid.sqlite"), fakes.prompts(["a", "b"])
+    for request, _ in requests_of(asked):
+        store.put(Store.key(identity_of(PAID["backend"]), request), fakes.translated(request))
+    with open_door(PAID, tmp_path) as door:
+        completions, _ = complete(asked, door, False)
+    assert completions["failed"].isna().all()
 
 
 def test_about_four_latin_characters_or_one_other_make_a_token():
     assert tokens("übersetz") == 2 and tokens("翻译") == 2 and tokens("") == 0
 
 
-def test_the_estimate_says_when_there_is_no_price():
-    rows = estimate(fakes.prompts(["a"]), fakes.Counting.identity)
-    assert "no price" in described(rows) and "translator" in described(rows)
+def test_estimates_of_one_role_and_model_are_added_up():
+    rows = [Estimate("judge", "openai", "m", 1, 2, 3, 0.5), Estimate("judge", "vllm", "n", 1, 2, 3, None)]
+    assert summed([*rows, *rows]) == [
+        Estimate("judge", "openai", "m", 2, 4, 6, 1.0),
+        Estimate("judge", "vllm", "n", 2, 4, 6, None),
+    ]
+    assert "about 0.5000 USD at most" in described(rows) and "no price" in described(rows[1:])
 
 
 def test_a_paid_job_begins_with_its_estimate(tmp_path, capsys):
     door = fakes.door(tmp_path, fakes.Counting(), Budget(tmp_path / "b.sqlite", None, {"input": 1.0, "output": 1.0}))
     complete(fakes.prompts(["a"]), door)
-    assert "USD by the price table" in capsys.readouterr().out
+    assert "USD at most, by `prices`" in capsys.readouterr().out

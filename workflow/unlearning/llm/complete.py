@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.llm.budget import Budget, SpendingCap, cost
-from unlearning.llm.estimate import described, estimate
+from unlearning.llm.estimate import Counter, described, estimate
 from unlearning.llm.keys import kept_out, redacted
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.replies import parse
@@ -41,20 +41,23 @@ def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
     """The door of a role: `backend` (the configuration's entry), `name`, `reask`, `cap` (USD) and `price`.
 
     Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
+    With `count` nobody is asked: what would be asked first raises `unlearning.llm.estimate.Counted`.
     """
     entry, folder = dict(settings["backend"]), Path(store_folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(kept_out(entry.get("key_env")))
         if entry.get("batch"):
             entry["batches"] = str(folder / f"{settings['name']}.batches.sqlite")
-        backend = import_module(f"unlearning.llm.backends.{entry['kind']}").open(entry)
+        counted = settings.get("count", False) and entry["kind"] != "offline"
+        module = import_module(f"unlearning.llm.backends.{entry['kind']}")
+        backend = Counter(entry, settings["price"]) if counted else module.open(entry)
         stack.callback(backend.close)
         if entry["kind"] == "offline":
             yield Door(backend, None, None)
             return
         store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite")))
         budget = None
-        if settings["price"] is not None:
+        if settings["price"] is not None and not counted:
             budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
             stack.callback(budget.close)
         yield Door(backend, store, budget, settings["reask"], entry.get("key_env"))
@@ -68,8 +71,6 @@ def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[
     null and `failed` has the reason; nothing is stored, so a rerun asks again. SpendingCap: the cap stopped it.
     """
     asked = list(requests_of(prompts))
-    if progress and door.budget:
-        print(described(estimate(prompts, door.backend.identity, door.store, door.budget.price)), flush=True)
     done: list[dict | None] = [None] * len(asked)
     used: dict[str, dict[str, Reply]] = {role: {} for role in prompts["role"].unique()}
     waiting = range(len(asked))
@@ -95,6 +96,8 @@ def answers(door: Door, requests: Mapping[str, Request], progress: bool = False)
 
     found = dict(door.store.get(requests)) if door.store else {}
     missing = {key: request for key, request in requests.items() if key not in found}
+    if progress and missing and door.budget:
+        print(described(estimate(missing.values(), door.backend.identity, door.budget.price)), flush=True)
     with tqdm(total=len(missing), unit="reply", disable=not progress or not missing, mininterval=5) as bar:
         while missing:
             sent, stop = _ask(door, missing, found, bar)

@@ -1,54 +1,84 @@
-"""What a table of prompts would take, counted without asking anyone.
+"""What prompts would take, counted without asking anyone.
 
 Tokens read are a rough estimate (four Latin characters, or one of another script, make a token); tokens written are the
 most that there can be. What is in the store costs nothing; replies that have to be asked for again are not foreseen.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import pandas as pd
-
 from unlearning.llm.budget import cost
-from unlearning.llm.prompts import requests_of
-from unlearning.llm.requests import Request
-from unlearning.llm.store import Store
+from unlearning.llm.requests import Request, identity_of
 
 LATIN = 0x250  # characters below: Latin with its accents
-HEAD = ("role", "backend", "model", "prompts", "replies", "stored", "tokens read", "tokens written", "USD")
+WORDS = 3  # columns of words, before the numbers
+HEAD = ("role", "backend", "model", "replies", "tokens read (rough)", "tokens written (at most)", "USD (at most)")
 
 
 class Estimate(NamedTuple):
-    """One role's prompts: replies wanted (equal ones once), those stored, and what the others take at most."""
+    """What one role's requests take at most: replies to pay for, tokens read and written, USD (None: no price)."""
 
     role: str
     backend: str
     model: str | None
-    prompts: int
     replies: int
-    stored: int
     input_tokens: int
     output_tokens: int
     cost: float | None
 
 
-def estimate(
-    prompts: pd.DataFrame, identity: Mapping, store: Store | None = None, price: Mapping[str, float] | None = None
-) -> list[Estimate]:
-    """An estimate for each role in table `prompts`, if `identity` answered it. `price`: USD per million tokens."""
-    asked = {role: {} for role in prompts["role"].unique()}
-    for request, _ in requests_of(prompts):
-        asked[request.role][Store.key(identity, request)] = request
-    return [_of(role, int((prompts["role"] == role).sum()), asked[role], identity, store, price) for role in asked]
+class Counted(Exception):
+    """Raised instead of asking, with the `estimates` of what would have been asked."""
+
+    def __init__(self, estimates: list[Estimate]):
+        super().__init__(described(estimates))
+        self.estimates = estimates
 
 
-def _of(role: str, n: int, asked: Mapping[str, Request], identity, store, price) -> Estimate:
-    stored = store.get(asked) if store else {}
-    new = [request for key, request in asked.items() if key not in stored]
-    read, written = sum(map(_input_tokens, new)), sum(request.sampling.max_tokens for request in new)
-    paid = cost(price, read, written)
-    return Estimate(role, identity["backend"], identity["model"], n, len(asked), len(stored), read, written, paid)
+class Counter:
+    """A backend that asks nobody: it counts the requests that would go out, and raises Counted with what they take."""
+
+    def __init__(self, settings: Mapping, price: Mapping[str, float] | None):
+        self.identity, self.price = identity_of(settings), price
+
+    def ask(self, requests: Iterable[Request]) -> Iterator:
+        """Counted, if there are any requests."""
+        if found := estimate(requests, self.identity, self.price):
+            raise Counted(found)
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def estimate(requests: Iterable[Request], identity: Mapping, price: Mapping[str, float] | None) -> list[Estimate]:
+    """An estimate for each role in `requests`, if `identity` answers them. `price`: USD per million tokens."""
+    roles: dict[str, list[int]] = {}
+    for request in requests:
+        counts = roles.setdefault(request.role, [0, 0, 0])
+        counts[0] += 1
+        counts[1] += _input_tokens(request)
+        counts[2] += request.sampling.max_tokens
+    return [
+        Estimate(role, identity["backend"], identity["model"], n, read, written, cost(price, read, written))
+        for role, (n, read, written) in roles.items()
+    ]
+
+
+def summed(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """One estimate for each role, backend and model of `estimates`."""
+    groups: dict[tuple, list[Estimate]] = {}
+    for found in estimates:
+        groups.setdefault(found[:3], []).append(found)
+    return [
+        Estimate(*who, *(_total(column) for column in list(zip(*rows, strict=True))[3:]))
+        for who, rows in groups.items()
+    ]
+
+
+def _total(column: Iterable) -> float | None:
+    return None if None in column else sum(column)
 
 
 def tokens(text: str) -> float:
@@ -65,17 +95,21 @@ def _input_tokens(request: Request) -> int:
 def described(estimates: Iterable[Estimate]) -> str:
     """A table of `estimates` with the total cost, as text."""
     estimates = list(estimates)
-    rows = [tuple("–" if v is None else f"{v:,.4f}" if isinstance(v, float) else f"{v:,}" if isinstance(v, int) else v
-                  for v in row) for row in estimates]  # fmt: skip
-    widths = [max(len(row[i]) for row in [HEAD, *rows]) for i in range(len(HEAD))]
+    rows = [HEAD, *(tuple(map(_cell, row)) for row in estimates)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
-        "  ".join(
-            cell.rjust(w) if i > 2 else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in [HEAD, *rows]
+        "  ".join(_aligned(cell, *place) for cell, place in zip(row, enumerate(widths), strict=True)) for row in rows
     ]
     known = [row.cost for row in estimates if row.cost is not None]
-    total = (
-        f"at most about {sum(known):,.4f} USD by the price table" if known else "no price: nothing to pay, or not known"
-    )
-    return "\n".join(["Estimate (tokens read: rough; written: at most):", *lines, total])
+    total = f"about {sum(known):,.4f} USD at most, by `prices`" if known else "no price is configured for these models"
+    return "\n".join([*lines, total])
+
+
+def _cell(value: str | int | float | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return f"{value:,.4f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _aligned(cell: str, column: int, width: int) -> str:
+    return cell.ljust(width) if column < WORDS else cell.rjust(width)
