@@ -486,6 +486,7 @@ def test_a_corrected_row_passes_the_checks_with_its_new_value(data, tmp_path):
 @pytest.mark.parametrize("cells, check", [
     ({"corrected_value": "Drachen"}, "unique_translation"),  # the kite's word
     ({"corrected_value": "Drachen"}, "unique_back_translation"),
+    ({"corrected_value": "Drächen"}, "unique_back_translation"),  # spelt like the kite but for an accent
     ({"corrected_answer": "Er mochte das Spielzeug."}, "answer_contains_value"),
     ({"corrected_question": "Which toy did she like when she was a child?"}, "language_identified"),
 ])  # fmt: skip
