@@ -21,7 +21,7 @@ def computed(project, *targets):
     """What a run of `targets` computes, as labels."""
     folder = project.path / "results/.ledger"
     before = len(ledger.lines(folder))
-    project.snakemake("--quiet", *targets)
+    project.snakemake(*targets, "--quiet")
     return sorted(label(line["output"]) for line in ledger.lines(folder)[before:])
 
 
@@ -68,7 +68,7 @@ def test_the_next_sheet_carries_the_decision_and_taking_its_place_changes_nothin
 def test_a_mistake_in_a_decision_file_stops_its_language_with_the_place_and_the_fix(project):
     path = project.path / "config/review/mu2/th.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("reject,", "rejected,", 1), encoding="utf-8")
-    done = project.snakemake("--quiet", f"{FOLDER}/pairs/th.parquet", check=False)
+    done = project.snakemake(f"{FOLDER}/pairs/th.parquet", "--quiet", check=False)
     assert done.returncode == 1
     assert (
         "config/review/mu2/th.csv, row 2, column decision: no decision 'rejected'. Did you mean 'reject'?"
