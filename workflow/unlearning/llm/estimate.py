@@ -37,7 +37,10 @@ class Counted(Exception):
 
 
 class Counter:
-    """A backend that asks nobody: it counts the requests that would go out, and raises Counted with what they take."""
+    """A backend that asks nobody: it counts the requests that would go out, and raises Counted with what they take.
+
+    The exact version of a local model is not looked up, so its stored replies, which cost nothing, are counted too.
+    """
 
     def __init__(self, settings: Mapping, price: Mapping[str, float] | None):
         self.identity, self.price = identity_of(settings), price
