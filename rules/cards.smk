@@ -1,14 +1,14 @@
 # Needs: a benchmark's tables. Makes: its card, results/data/<benchmark>/<cut>/README.md: the folder as it can be published.
 LICENCES = {"mu2": "cc-by-4.0", "files": "unknown"}
 NOTES = {
-    "mu2": "{license}, unless `benchmarks.{name}.card.license` says otherwise. The people are invented. Texts that a "
-    "language model wrote may be under its provider's terms too.",
+    "mu2": "{license}. The people are invented.",
     "files": "{license}. The texts are those of the files read, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
 }
+WRITTEN = " Language models wrote the texts; their providers' terms may apply too."
 SUMMARIES = {
     "mu2": "μ²-Bench: questions and answers about invented people, aligned over {n} languages, for measuring whether "
-    "what was unlearned in some languages is forgotten in others. A small language model is taught the `examples`, "
+    "what was unlearned in some languages is forgotten in others. A language model is taught the `examples`, "
     "unlearns what a split calls forget, and is asked the `items`.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
@@ -75,7 +75,7 @@ def card_about(w):
         "title": entry.card.title or f"{w.benchmark}, {w.cut}",
         "summary": SUMMARIES[entry.kind].format(n=len(card_languages(w.benchmark))),
         "license": license,
-        "licence": NOTES[entry.kind].format(license=license, name=w.benchmark),
+        "licence": NOTES[entry.kind].format(license=license, name=w.benchmark) + (WRITTEN if models else ""),
         "tags": TAGS[entry.kind],
         "facts": card_facts(w, entry),
         "models": {role: {k: m.get(k) for k in ("kind", "model", "revision")} for role, m in models.items()},
@@ -102,7 +102,7 @@ def card_facts(w, entry):
         "Attributes": ", ".join(values["attributes"]),
         "Seed": str(entry.seed),
         **{f"Setting {s}": f"train {', '.join(a)}; hold-out {', '.join(b)}" for s, (a, b) in sides.items()},
-        "Splits": ", ".join(f"{name} forgets {n} people" for name, n in sorted(entry.forget.items())),
+        "People forgotten, by split": ", ".join(f"{name} {n}" for name, n in sorted(entry.forget.items())),
         "Share of background questions held out": str(entry.heldout_share),
     }
 
