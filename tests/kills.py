@@ -36,7 +36,7 @@ class Killed(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a series of jobs did. `again`: calls for what was stored before. `seconds`: the last job, from its first call."""
+    """What a series of jobs did. `again`: calls for what was stored before. `seconds`: the last job's calls."""
 
     completions: pd.DataFrame
     usage: pd.DataFrame
@@ -92,13 +92,17 @@ def run(proxy: FaultProxy, folder: Path, n: int, lives=(), **changed) -> Outcome
     return Outcome(*tables, killed, again, seconds)
 
 
+def environment() -> dict[str, str]:
+    """What a job needs to find our modules and the key."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "workflow")])
+    return os.environ | {"PYTHONPATH": paths, "LLM_TEST_KEY": KEY, "OMP_NUM_THREADS": "1"}
+
+
 def _job(proxy: FaultProxy, folder: Path, n: int, changed: dict) -> subprocess.Popen:
     folder.mkdir(parents=True, exist_ok=True)
-    paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "workflow")])
-    env = os.environ | {"PYTHONPATH": paths, "LLM_TEST_KEY": KEY, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, TESTS / "llm_client.py", proxy.url, folder, str(n), json.dumps(changed)]
     with open(folder / "log", "ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=env)
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment())
 
 
 def _keys(n: int, settings: dict) -> dict[str, str]:

@@ -84,12 +84,12 @@ class BatchServer(Loopback):
         if parts[0] == "files":
             return Answer(200, self.files[parts[1]], {"content-type": "application/octet-stream"})
         if call.method == "POST":
-            return answer(200, self._start(json.loads(call.body)))
+            return answer(200, self._begin(json.loads(call.body)))
         if len(parts) == 1:
             return answer(200, {"object": "list", "data": list(self.batches.values()), "has_more": False})
         return answer(200, self._look(self.batches[parts[1]]))
 
-    def _start(self, body: dict) -> dict:
+    def _begin(self, body: dict) -> dict:
         ident = f"batch-{len(self.batches)}"
         self.batches[ident] = {"id": ident, "object": "batch", "status": "in_progress", "looks": 0, "errors": None,
                                "created_at": 1, "output_file_id": None, "error_file_id": None, **body}  # fmt: skip

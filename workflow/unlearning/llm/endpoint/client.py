@@ -11,9 +11,9 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from unlearning.llm.endpoint.errors import Again, Stopped, judged
+from unlearning.llm.endpoint.errors import Again, Stop, Stopped, judged
 from unlearning.llm.endpoint.pace import sleep_unless
-from unlearning.llm.keys import read_key
+from unlearning.llm.keys import read_key, redacted
 from unlearning.llm.requests import Failure
 
 if TYPE_CHECKING:
@@ -120,11 +120,13 @@ class Client:
                 result = await call()
         except Exception as error:
             verdict = judged(error, self.settings, self._answered)
-            if isinstance(verdict, Stopped):
-                raise verdict from None
-            return verdict
-        self._answered, self._lost = True, 0
-        return result
+        else:
+            self._answered, self._lost = True, 0
+            return result
+        reason = redacted(verdict.reason, self.settings["key_env"])
+        if isinstance(verdict, Stop):
+            raise Stopped(reason)  # here, and not above: what the client raised holds the server's words and the key
+        return verdict._replace(reason=reason)
 
     def _given_up(self, last: Again) -> Failure:
         """A failure after the last attempt, unless it looks as if nobody were there: then Stopped."""

@@ -22,6 +22,12 @@ class Stopped(ValueError):
     """Every other request would fail alike: a refused key, an unknown model, an empty account, an endpoint down."""
 
 
+class Stop(NamedTuple):
+    """Reason to raise Stopped."""
+
+    reason: str
+
+
 class Again(NamedTuple):
     """Worth another attempt, after `seconds` if the server named a time. `charged`: it may have been billed."""
 
@@ -31,7 +37,7 @@ class Again(NamedTuple):
     unreached: bool = False
 
 
-def judged(error: Exception, where: Mapping[str, Any], answered: bool) -> Again | Failure | Stopped:
+def judged(error: Exception, where: Mapping[str, Any], answered: bool) -> Again | Failure | Stop:
     """What follows from `error`. `where`: the settings; `answered`: this endpoint has answered some request before."""
     import openai
 
@@ -47,23 +53,23 @@ def judged(error: Exception, where: Mapping[str, Any], answered: bool) -> Again 
     raise error
 
 
-def _status(error: Any, where: Mapping[str, Any], answered: bool) -> Again | Failure | Stopped:
+def _status(error: Any, where: Mapping[str, Any], answered: bool) -> Again | Failure | Stop:
     status, named = error.status_code, f"{where['model']} at {where['base_url']}"
     said = f"HTTP {status}: {_message(error)}"
     key = f"the key in {where['key_env']}" if where["key_env"] else "a call without key (key_env is null)"
     if status == 401:
-        return Stopped(f"{named}: HTTP 401: {key} is refused")
+        return Stop(f"{named}: HTTP 401: {key} is refused")
     if status == 402 or error.code in NO_FUNDS:
-        return Stopped(f"{named}: the account of {key} has no quota left ({said})")
+        return Stop(f"{named}: the account of {key} has no quota left ({said})")
     if status == 404:
-        return Stopped(f"{named}: no such model or address ({said}); see model and base_url of the backend")
+        return Stop(f"{named}: no such model or address ({said}); see model and base_url of the backend")
     if status == 403 and not answered:
-        return Stopped(f"{named}: {key} may not ask this model ({said})")
+        return Stop(f"{named}: {key} may not ask this model ({said})")
     if status not in (408, 409, 429) and status < 500:
         return Failure(f"refused: {said}")
     seconds = retry_after(error.response.headers)
     if seconds is not None and seconds > LONGEST_WAIT:
-        return Stopped(f"{named}: asks to wait {seconds:.0f} s ({said}); run again then, what came so far is kept")
+        return Stop(f"{named}: asks to wait {seconds:.0f} s ({said}); run again then, what came so far is kept")
     return Again(said, seconds)
 
 
