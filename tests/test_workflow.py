@@ -255,8 +255,9 @@ def test_two_judges_are_compared(project):
     assert keys == {(m, g, l, "llm") for m, g, l in se[["method", "group", "language"]].itertuples(index=False)}
     agreed = found[found["metric"] == "kappa_agreement"]["value"].dropna()
     assert len(agreed) and (agreed == 1).all()  # offline the judge llm applies the rule
-    known = kappas["value"].dropna()
-    assert len(known) and (known == 1).all() and kappas.loc[kappas["value"].isna(), "note"].notna().all()
+    undefined = kappas["note"].str.contains("κ is undefined", na=False)  # models this small get everything wrong
+    unasked = kappas["note"].str.contains("no .* answer judged by both", na=False)
+    assert (undefined | unasked | (kappas["value"] == 1)).all()
     second = found[found["metric"] == "se:llm"].set_index(["method", "group", "language", "task"])["value"]
     first = found[found["metric"] == "se"].set_index(["method", "group", "language", "task"])["value"]
     pd.testing.assert_series_equal(first, second.reindex(first.index), check_names=False)
@@ -273,16 +274,19 @@ def test_the_judges_prompt_reruns_its_judging_and_what_reads_it(project):
 
 
 def test_a_language_model_as_the_primary_judge_reruns_the_same_alone(project):
+    by_llm = ["judge retrain none", "judge target none"]
+    scored = sorted(set(REPORTED) - set(by_llm))
     project.judged(judge="llm", second_judges=[])
     assert project.scheduled() == REPORTED
-    assert project.run() == (REPORTED, [])
+    assert project.run() == (scored, by_llm)  # its verdicts are known from when it was the second
     project.edit(PROMPT, "Does the answer state", "Does an answer state")
     assert project.scheduled() == REPORTED
     assert project.run() == (REPORTED, [])
     project.edit(PROMPT, "Does an answer state", "Does the answer state")
     assert project.scheduled() == REPORTED
-    computed, restored = project.run()
-    assert restored == ["judge retrain none", "judge target none"] and "report" in computed
+    assert project.run() == (scored, by_llm)
+    project.judged()
+    assert project.run() == (REPORTED, [])  # back to the rule, which is as quick as a look into the store
 
 
 BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
