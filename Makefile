@@ -13,7 +13,7 @@ SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 
-.PHONY: overlay-exists run dry review estimate test accept lint docs prune bench clean help
+.PHONY: overlay-exists run dry review estimate test test-llm accept lint docs prune bench clean help
 
 help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
@@ -22,6 +22,7 @@ help:
 	@echo "make estimate  what language models would take: replies, tokens, USD; nobody is asked   [CONFIG ONLY]"
 	@echo "make review  the sheets that people review, for spreadsheets and Label Studio   [CONFIG ONLY]"
 	@echo "make test    the tests"
+	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction and speed, measured"
 	@echo "make lint    style checks"
@@ -64,6 +65,9 @@ review: overlay-exists $(VENV)/.ready
 
 test: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+test-llm: $(VENV)/.ready-test
+	@$(BIN)/python tests/heavy/llm.py $(SECTIONS)
 
 accept: $(VENV)/.ready-test
 	@$(BIN)/python tests/accept.py $(SECTIONS)
