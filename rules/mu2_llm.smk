@@ -73,7 +73,7 @@ rule mu2_values_llm:
     resources:
         gpu=translation_gpus,
     params:
-        job=lambda w: job("mu2_values_llm.py", **translation_job(w)),
+        job=lambda w: job("mu2_values_llm.py", **values_job(w)),
     message:
         "Translating the values of {wildcards.benchmark} to {wildcards.language} by a language model"
     script:

@@ -65,6 +65,10 @@ def translation_job(w):
     }
 
 
+def values_job(w):
+    return {"attributes": mu2_cut(w.benchmark)["attributes"], **translation_job(w)}
+
+
 def refine_job(w):
     roles = ["refiner", "equivalence"]
     entry = benchmark_of(w)

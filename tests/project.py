@@ -80,7 +80,12 @@ def label(output: str) -> str | None:
         return "report" if name == "index" else None
     if parts[0] == "data":
         table = "/".join(parts[3:])
-        known = {"profiles.parquet": "profiles", "english.parquet": "english", "README.md": "card"}
+        known = {
+            "profiles.parquet": "profiles",
+            "english.parquet": "english",
+            "templates.parquet": "templates",
+            "README.md": "card",
+        }
         if table in known:
             return known[table]
         if parts[3] in ("values", "pairs"):

@@ -3,11 +3,12 @@
 
 def mu2_values_llm(
     pools: str, prompts: list[str], books: list[str], languages_file: str, values: str, rounds: str, usage: str,
-    language: str, doors: dict, sampling: dict, max_rounds: int, back_translator: dict, store: str = "results/.llm",
+    language: str, attributes: list[str], doors: dict, sampling: dict, max_rounds: int, back_translator: dict,
+    store: str = "results/.llm",
 ) -> bool:  # fmt: skip
     """Write `values` (the accepted translations), `rounds` (every attempt) and `usage` (what the models took).
 
-    English values are themselves. Replies are kept below `store`, so a job that was ended goes on where it was. Returns
+    All values of the pools of `attributes`, whether somebody has them or not. English values are themselves. Replies are kept below `store`, so a job that was ended goes on where it was. Returns
     whether every prompt got a reply.
     """
     from unlearning.data.languages import known, read_languages
@@ -17,7 +18,8 @@ def mu2_values_llm(
     from unlearning.data.values_llm import english_values, translate_values, values_of
     from unlearning.tables.artifacts import write_table
 
-    pool = read_pools(pools)
+    read = read_pools(pools)
+    pool = {attribute: read[attribute] for attribute in attributes}
     spoken = known(language, read_languages(languages_file), languages_file)
     with open_tools(spoken, prompts, doors, sampling, max_rounds, store, back_translator, books) as (tools, asker):
         history = english_values(pool) if language == "en" else translate_values(pool, spoken, tools)
