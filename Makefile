@@ -28,12 +28,12 @@ help:
 	@echo "make lint    style checks"
 	@echo "make docs    rewrite config/README.md"
 	@echo "make prune   trim the store of earlier results"
-	@echo "make clean   delete results/, earlier results and stored LLM replies included"
+	@echo "make clean   delete results/ but not results/.llm, the replies of language models"
 	@echo
 	@echo "CONFIG=my.yaml            an overlay, merged into config/config.yaml"
 	@echo "ONLY=mu2                  one benchmark's experiments only"
 	@echo "TOFU=/path/to/tofu        the folder of TOFU's files, for CONFIG=config/tofu_files.yaml"
-	@echo "SECTIONS=\"default tofu\"   parts of the list: default, tofu, build, twice, tests"
+	@echo "SECTIONS=\"default tofu\"   parts of the list, as its file names them"
 	@echo "SNAKEMAKE_ARGS=-k         further arguments of Snakemake"
 	@echo "PYTHON=/path/to/python3   the Python that .venv is made from, 3.11 or newer (once, at the first make)"
 
@@ -85,7 +85,8 @@ bench: $(VENV)/.ready-test
 	@$(BIN)/python benchmarks/mu2_build.py
 
 clean:
-	rm -rf results .snakemake
+	rm -rf .snakemake
+	@test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name .llm -exec rm -rf {} +
 
 $(VENV)/.ready: envs/requirements.txt envs/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3.11)"; exit 1; }
