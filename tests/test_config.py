@@ -25,7 +25,8 @@ DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8
 
 POOLS = yaml.safe_load((ROOT / "resources/mu2/pools.yaml").read_text(encoding="utf-8"))["attributes"]
 ATTRIBUTES = {name: len(pool["values"]) for name, pool in POOLS.items()}
-LEVELS = {"en": "high", "de": "high", "id": "low", "af": "low", "es": "high", "lv": "low", "th": "high", "mk": "low"}
+LANGUAGES = yaml.safe_load((ROOT / "resources/mu2/languages.yaml").read_text(encoding="utf-8"))
+LEVELS = {code: facts["resource"] for code, facts in LANGUAGES.items()}
 
 
 def overlaid(name: str) -> dict:

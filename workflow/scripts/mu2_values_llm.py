@@ -8,8 +8,8 @@ def mu2_values_llm(
 ) -> bool:  # fmt: skip
     """Write `values` (the accepted translations), `rounds` (every attempt) and `usage` (what the models took).
 
-    All values of the pools of `attributes`, whether somebody has them or not. English values are themselves. Replies are kept below `store`, so a job that was ended goes on where it was. Returns
-    whether every prompt got a reply.
+    All values of the pools of `attributes`, whether somebody has them or not. English values are themselves.
+    Replies are kept below `store`, so a job that was ended goes on where it was. Returns whether every prompt got one.
     """
     from unlearning.data.languages import known, read_languages
     from unlearning.data.llm_tools import open_tools

@@ -62,8 +62,8 @@ class BackTranslator(Section):
 
     service: Name = Field(
         "google",
-        description="google, mymemory, libre, deepl, microsoft, yandex, baidu, papago or qcri (by deep-translator); llm: "
-        "role backtranslator; reverse: the phrasebook backwards, for tests",
+        description="google, mymemory, libre, deepl, microsoft, yandex, baidu, papago or qcri (by deep-translator); "
+        "llm: role backtranslator; reverse: the phrasebook backwards, for tests",
     )
     key_env: dict[str, str] = Field(
         {}, description="argument of the service -> environment variable with its key, where not the usual one"
