@@ -39,7 +39,7 @@ class FaultProxy(Loopback):
     `stall` is how long silent and slow ones take: more than the client waits.
     """
 
-    def __init__(self, upstream: str, share: float, seed: int = 0, faults=FAULTS, stall: float = 4.0):
+    def __init__(self, upstream: str, share: float, seed: int = 0, faults=FAULTS, stall: float = 6.0):
         super().__init__(self._handle)
         self.upstream, self.share, self.seed, self.kinds, self.stall = upstream, share, seed, faults, stall
         self.calls: list[tuple[str, str | None]] = []

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,22 +54,23 @@ def expected(prompts: pd.DataFrame, settings: dict) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["prompt_id", "sample", "text", "parsed"])
 
 
-def moments(count: int, seconds: float, seed: int) -> list[float]:
-    """`count` moments uniform over `seconds`, as the time from each to the next."""
-    drawn = sorted(random.Random(seed).uniform(0, seconds) for _ in range(count))
-    return [later - earlier for earlier, later in pairwise([0.0, *drawn])]
+def moments(count: int, calls: int, seed: int) -> list[int]:
+    """`count` moments uniform over a run of so many calls, each as the call that it comes at."""
+    draw = random.Random(seed)
+    return sorted(draw.randrange(calls) for _ in range(count))
 
 
-def run(proxy: FaultProxy, folder: Path, n: int, lives=(), **changed) -> Outcome:
-    """Jobs that complete `n` prompts: each of `lives` is killed so many seconds after its first call, the last ends."""
+def run(proxy: FaultProxy, folder: Path, n: int, at=(), **changed) -> Outcome:
+    """Jobs that complete `n` prompts: one is killed when the proxy has had the calls that each of `at` says, at its
+    first call at the earliest; the last ends.
+    """
     keys = _keys(n, llm_client.settings(proxy.url, **changed))
     killed, again = [], 0
-    for life in lives:
+    for moment in at:
         start, stored = len(proxy.calls), _stored(folder, keys)
         job = _job(proxy, folder, n, changed)
-        while len(proxy.calls) == start and job.poll() is None:
+        while len(proxy.calls) <= max(start, moment) and job.poll() is None:
             time.sleep(0.002)
-        time.sleep(life)
         job.send_signal(signal.SIGKILL)
         if job.wait() != -signal.SIGKILL:
             break  # it had ended before

@@ -11,7 +11,7 @@ from unlearning.tables.artifacts import write_table
 
 SETTINGS = {
     "kind": "openai", "model": "m", "revision": None, "base_url": None, "key_env": "LLM_TEST_KEY", "concurrency": 64,
-    "requests_per_minute": None, "tokens_per_minute": None, "timeout": 2.5, "attempts": 6, "structured": "json_schema",
+    "requests_per_minute": None, "tokens_per_minute": None, "timeout": 5.0, "attempts": 6, "structured": "json_schema",
     "batch": False,
 }  # fmt: skip
 

@@ -57,7 +57,7 @@ def test_killed_jobs_resume_and_end_with_the_table_of_an_undisturbed_one(upstrea
     n = 400
     prompts, changed = llm_client.prompts(n), {"concurrency": 16}
     with FaultProxy(upstream.url, share=0.1, faults=("rate", "error", "cut", "malformed", "other"), seed=1) as proxy:
-        outcome = kills.run(proxy, tmp_path, n, [0.15, 0.4, 0.05], **changed)
+        outcome = kills.run(proxy, tmp_path, n, [20, 170, 330], **changed)
         check_table(outcome.completions, prompts, llm_client.settings(proxy.url, **changed))
         assert len(outcome.killed) == KILLS and any(kill.in_flight for kill in outcome.killed)
         assert all(kill.in_flight <= 16 for kill in outcome.killed)

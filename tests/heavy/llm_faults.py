@@ -15,19 +15,22 @@ from llm_upstream import Upstream
 
 PROMPTS, KILLS, LEAST_IN_FLIGHT = 10_000, 20, 15
 CONCURRENCY, SHARE, SEED = 64, 0.15, 7
+TIMEOUT, STALL = 10.0, 12.0  # seconds: a busy machine may be slow, too
 
 
 def faults(show) -> None:
-    """The undisturbed job first, then jobs that are killed at moments uniform over its time and started again."""
+    """The undisturbed job first, then jobs that are killed at moments uniform over its calls and started again."""
     prompts = llm_client.prompts(PROMPTS)
     with tempfile.TemporaryDirectory() as folder, Upstream() as upstream:
         folder = Path(folder)
-        with FaultProxy(upstream.url, SHARE, SEED) as proxy:
-            whole = kills.run(proxy, folder / "whole", PROMPTS)
+        with FaultProxy(upstream.url, SHARE, SEED, stall=STALL) as proxy:
+            whole = kills.run(proxy, folder / "whole", PROMPTS, timeout=TIMEOUT)
             undisturbed(show, proxy, whole, prompts)
-        with FaultProxy(upstream.url, SHARE, SEED) as proxy:
+            calls = len(proxy.calls)
+        with FaultProxy(upstream.url, SHARE, SEED, stall=STALL) as proxy:
             start = time.monotonic()
-            killed = kills.run(proxy, folder / "killed", PROMPTS, kills.moments(KILLS, whole.seconds, SEED))
+            moments = kills.moments(KILLS, calls, SEED)
+            killed = kills.run(proxy, folder / "killed", PROMPTS, moments, timeout=TIMEOUT)
             disturbed(show, proxy, killed, whole, time.monotonic() - start)
         leaks = [path.name for path in folder.rglob("*") if path.is_file() and kills.KEY.encode() in path.read_bytes()]
         show("files of results, store and logs that hold the planted key", len(leaks), "= 0", not leaks)
