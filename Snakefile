@@ -13,6 +13,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/values.smk"
+include: "rules/doors.smk"
 include: "rules/complete.smk"
 include: "rules/mu2_route.smk"
 include: "rules/mu2.smk"

@@ -77,3 +77,15 @@ def refine_job(w):
 
 def roles_modules(roles):
     return [module for role in roles for module in door_code(CONFIG, role)]
+
+
+def decision_files(benchmark, language):
+    """What people decided: config/review/<benchmark>/<language>.csv, .tsv, .xlsx or .json, those that are there."""
+    found = (f"config/review/{benchmark}/{language}.{end}" for end in ("csv", "tsv", "xlsx", "json"))
+    return [path for path in found if Path(path).is_file()]
+
+
+def attempts(w):
+    """Where language models translate: what they tried."""
+    folder = f"results/data/{w.benchmark}/{w.cut}/rounds/pairs"
+    return [f"{folder}/{w.language}.parquet"] if benchmark_of(w).route == "llm" else []

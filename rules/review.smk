@@ -1,18 +1,6 @@
 # Needs: pairs and refused rows of a language. Makes: its review sheet, results/data/<benchmark>/<cut>/review/<language>.*
 
 
-def decision_files(benchmark, language):
-    """What people decided: config/review/<benchmark>/<language>.csv, .tsv, .xlsx or .json, those that are there."""
-    found = (f"config/review/{benchmark}/{language}.{end}" for end in ("csv", "tsv", "xlsx", "json"))
-    return [path for path in found if Path(path).is_file()]
-
-
-def attempts(w):
-    """Where language models translate: what they tried."""
-    folder = f"results/data/{w.benchmark}/{w.cut}/rounds/pairs"
-    return [f"{folder}/{w.language}.parquet"] if benchmark_of(w).route == "llm" else []
-
-
 rule mu2_review:
     input:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
