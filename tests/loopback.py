@@ -7,6 +7,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+PIECES = 20  # of a slow body: each comes soon after the one before
+
 
 class Call(NamedTuple):
     """A request as it came: header names in lower case."""
@@ -18,7 +20,7 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What goes back. `sent`: bytes really sent before the connection is dropped; `pause`: seconds before the last."""
+    """What goes back. `sent`: bytes sent before the connection is dropped; `pause`: seconds that the body takes."""
 
     status: int
     body: bytes
@@ -95,11 +97,9 @@ async def _write(writer: asyncio.StreamWriter, reply: Answer | None) -> bool:
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(f"HTTP/1.1 {reply.status} X\r\n{head}\r\n".encode("latin-1"))
     body = reply.body if reply.sent is None else reply.body[: reply.sent]
-    if reply.pause:
-        writer.write(body[:-1])
+    size = len(body) // PIECES if reply.pause else len(body)
+    for start in range(0, len(body), max(size, 1)):
+        writer.write(body[start : start + size])
         await writer.drain()
-        await asyncio.sleep(reply.pause)
-        body = body[-1:]
-    writer.write(body)
-    await writer.drain()
+        await asyncio.sleep(reply.pause / PIECES)
     return reply.sent is None

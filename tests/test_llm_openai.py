@@ -1,6 +1,7 @@
 """Backend openai against servers on loopback: what is sent, what is tried again, what stops it, and where no key is."""
 
 import email.utils
+import gc
 import json
 import logging
 import os
@@ -285,7 +286,7 @@ def test_an_error_in_the_requests_is_raised_after_the_calls_under_way_are_handed
     assert sorted(got) == [0, 1, 2] and all(isinstance(result, Reply) for result in got.values())
 
 
-def test_closing_ends_the_calls_under_way_and_the_thread():
+def test_closing_ends_the_calls_under_way_and_the_thread(caplog):
     slow = [lambda body: answer(200, chat(body))._replace(pause=60.0)] * 100
     with Upstream(replies=[lambda body: answer(200, chat(body)), *slow]) as server:
         opened = backend.open(llm_client.settings(server.url, timeout=60, concurrency=20))
@@ -296,6 +297,9 @@ def test_closing_ends_the_calls_under_way_and_the_thread():
         results.close()
         opened.close()
         assert time.monotonic() - start < 2 and len(server.bodies) <= 21
+    del opened, results
+    gc.collect()
+    assert "destroyed" not in caplog.text  # what asyncio says of calls that were left behind
     assert not any(thread.name == "endpoint" for thread in threading.enumerate())
 
 
