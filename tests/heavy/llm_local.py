@@ -1,8 +1,6 @@
-"""Local models, measured: vLLM beside transformers on the same prompts, and a small model in every role.
+"""vLLM beside transformers, measured on the same prompts: equal texts, replies guided by a schema, tokens a second.
 
-    python tests/heavy/llm_local.py vllm roles        (vllm needs envs/vllm-cpu.txt, both need envs/llm-tests.txt)
-
-The model is SmolLM2-135M-Instruct: real, and often wrong. Its mistakes have to show as refused rows, never as data.
+Each backend runs in a process of its own (`python llm_local.py ask …`), in the environment that has vLLM: docs/llm.md.
 """
 
 import json
@@ -18,7 +16,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / part) for part in ("tests", "workflow", "workflow/scripts")]
 
-from smollm2 import BATCH, MODEL, backend, smollm2  # noqa: E402
+from smollm2 import BATCH, backend, python, ready  # noqa: E402
 
 PROMPTS = ROOT / "resources/prompts"
 BULK, FREE, GUIDED = 208, 32, 200  # prompts; longest replies in tokens
@@ -75,7 +73,7 @@ def asked(kind: str, dtype: str = "float32", guided: bool = False, n: int = BULK
             "PYTHONPATH": str(ROOT / "workflow"), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
             "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "2",
         }  # fmt: skip
-        command = [sys.executable, __file__, "ask", kind, dtype, str(int(guided)), str(n), str(out)]
+        command = [python(), __file__, "ask", kind, dtype, str(int(guided)), str(n), str(out)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
@@ -83,8 +81,8 @@ def asked(kind: str, dtype: str = "float32", guided: bool = False, n: int = BULK
         return seconds, pd.DataFrame(replies)
 
 
-def gaps(requests: list, first: pd.Series, second: pd.Series) -> list[float]:
-    """For each pair of texts that differ: by how much the two tokens' logits differ where the texts part."""
+def gaps(requests: list, first: pd.DataFrame, second: pd.DataFrame) -> list[float]:
+    """For each pair of texts that differ: by how much the two tokens' logits (float32) differ where the texts part."""
     import torch
 
     from unlearning.llm.backends.transformers import _load
@@ -92,11 +90,18 @@ def gaps(requests: list, first: pd.Series, second: pd.Series) -> list[float]:
 
     model, tokenizer = _load(backend("transformers"), "")
     found = []
-    for request, one, other in zip(requests, first, second, strict=True):
-        if one == other:
+    for request, one, other in zip(requests, first.itertuples(), second.itertuples(), strict=True):
+        if one.text == other.text:
             continue
-        ids = [[*tokenizer(t, add_special_tokens=False).input_ids, tokenizer.eos_token_id] for t in (one, other)]
-        same = next(i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b)
+        ids = [tokenizer(reply.text, add_special_tokens=False).input_ids for reply in (one, other)]
+        ids = [
+            [*i, *[tokenizer.eos_token_id] * (r.finish_reason == "stop")]
+            for i, r in zip(ids, (one, other), strict=True)
+        ]
+        same = next((i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b), None)
+        if same is None:  # equal tokens, unequal texts
+            found.append(float("inf"))
+            continue
         prompt = encode_prompt(tokenizer, request.messages) + ids[0][:same]
         with torch.inference_mode():
             logits = model(torch.tensor([prompt])).logits[0, -1]
@@ -108,7 +113,8 @@ def vllm(show) -> None:
     """Equal texts, guided JSON, throughput."""
     from unlearning.llm.replies import parse
 
-    smollm2(MODEL)
+    if not ready(show):
+        return
     pairs = bulk_requests(guided=False)
     free = compare(show, [request for request, _ in pairs], "float32")
     compare(show, [request for request, _ in pairs[: BULK // 4]], "bfloat16")
@@ -135,7 +141,7 @@ def compare(show, requests: list, dtype: str) -> pd.DataFrame:
     equal, least = float((ours["text"] == theirs["text"]).mean()), EQUAL[dtype]
     show(f"{dtype}: share of {n} greedy replies with the same text, vLLM and transformers", equal, f">= {least}",
          equal >= least)  # fmt: skip
-    apart = gaps(requests, ours["text"], theirs["text"])
+    apart = gaps(requests, ours, theirs)
     widest = max(apart, default=0.0)
     show(f"{dtype}: widest gap of two logits where a text parts ({len(apart)} texts)", widest, f"<= {CLOSE[dtype]}",
          widest <= CLOSE[dtype])  # fmt: skip
@@ -149,22 +155,6 @@ def compare(show, requests: list, dtype: str) -> pd.DataFrame:
     return theirs
 
 
-def main(arguments: list[str]) -> None:
-    """Run the sections named (all without a name); `ask …` is the process that one backend runs in."""
-    if arguments[:1] == ["ask"]:
-        kind, dtype, guided, n, out = arguments[1:]
-        ask(kind, dtype, bool(int(guided)), int(n), out)
-        return
-    from llm_roles import roles
-
-    from accept import results, show
-
-    sections = {"vllm": vllm, "roles": roles}
-    for name in arguments or sections:
-        sections[name](show)
-    print(f"{sum(results)} of {len(results)} met")
-    sys.exit(not all(results))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    _, kind, dtype, guided, n, out = sys.argv[1:]
+    ask(kind, dtype, bool(int(guided)), int(n), out)

