@@ -13,24 +13,27 @@ SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 
-.PHONY: overlay-exists run dry test accept lint docs prune bench clean help
+.PHONY: overlay-exists run dry review estimate test test-llm accept lint docs prune bench clean help
 
 help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
 	@echo "make dry     what would run, as a table                       [CONFIG ONLY TOFU]"
 	@echo "             what would run and why, job by job               SNAKEMAKE_ARGS=--dry-run"
+	@echo "make estimate  what language models would take: replies, tokens, USD; nobody is asked   [CONFIG ONLY]"
+	@echo "make review  the sheets that people review, for spreadsheets and Label Studio   [CONFIG ONLY]"
 	@echo "make test    the tests"
+	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction and speed, measured"
 	@echo "make lint    style checks"
 	@echo "make docs    rewrite config/README.md"
 	@echo "make prune   trim the store of earlier results"
-	@echo "make clean   delete results/, the store of earlier results included"
+	@echo "make clean   delete results/ but not results/.llm, the replies of language models"
 	@echo
 	@echo "CONFIG=my.yaml            an overlay, merged into config/config.yaml"
 	@echo "ONLY=mu2                  one benchmark's experiments only"
 	@echo "TOFU=/path/to/tofu        the folder of TOFU's files, for CONFIG=config/tofu_files.yaml"
-	@echo "SECTIONS=\"default tofu\"   parts of the list: default, tofu, build, twice, tests"
+	@echo "SECTIONS=\"default tofu\"   parts of the list, as its file names them"
 	@echo "SNAKEMAKE_ARGS=-k         further arguments of Snakemake"
 	@echo "PYTHON=/path/to/python3   the Python that .venv is made from, 3.11 or newer (once, at the first make)"
 
@@ -51,8 +54,20 @@ else
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
 endif
 
+estimate: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+	@$(BIN)/python workflow/scripts/estimate.py $(OVERLAY)
+
+review: overlay-exists $(VENV)/.ready
+	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+	@$(BIN)/snakemake review $(OVERLAY) $(SNAKEMAKE_ARGS)
+	@ls results/data/*/*/review/*.xlsx
+
 test: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+test-llm: $(VENV)/.ready-test
+	@$(BIN)/python tests/heavy/llm.py $(SECTIONS)
 
 accept: $(VENV)/.ready-test
 	@$(BIN)/python tests/accept.py $(SECTIONS)
@@ -70,7 +85,8 @@ bench: $(VENV)/.ready-test
 	@$(BIN)/python benchmarks/mu2_build.py
 
 clean:
-	rm -rf results .snakemake
+	rm -rf .snakemake
+	@test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name .llm -exec rm -rf {} +
 
 $(VENV)/.ready: envs/requirements.txt envs/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3.11)"; exit 1; }

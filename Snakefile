@@ -13,8 +13,15 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/values.smk"
+include: "rules/doors.smk"
+include: "rules/complete.smk"
+include: "rules/mu2_route.smk"
 include: "rules/mu2.smk"
+include: "rules/review.smk"
+include: "rules/mu2_llm.smk"
 include: "rules/files.smk"
+include: "rules/card_values.smk"
+include: "rules/cards.smk"
 include: "rules/train.smk"
 include: "rules/attack.smk"
 include: "rules/answer.smk"
@@ -30,6 +37,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        cards(),
     message:
         "Everything is up to date: results/report/index.html"
 

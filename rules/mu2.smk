@@ -32,6 +32,8 @@ rule mu2_pairs:
         "results/logs/data/{benchmark}/{cut}/english.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_pairs.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -52,6 +54,8 @@ rule mu2_values:
         "results/logs/data/{benchmark}/{cut}/values/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_values/{language}.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -69,6 +73,7 @@ rule mu2_translate:
         pools="resources/mu2/pools.yaml",
         phrasebook=PHRASEBOOK,
         languages_file="resources/mu2/languages.yaml",
+        decided=lambda w: decision_files(w.benchmark, w.language),
     output:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
         rejected="results/data/{benchmark}/{cut}/rejected/{language}.parquet",
@@ -76,10 +81,12 @@ rule mu2_translate:
         "results/logs/data/{benchmark}/{cut}/pairs/{language}.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_translate/{language}.tsv"
+    wildcard_constraints:
+        benchmark=routed("phrasebook"),
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("mu2_translate.py", language=w.language),
+        job=lambda w: job("mu2_translate.py", language=w.language, cut=w.cut),
     message:
         "Translating and checking the questions of {wildcards.benchmark} in {wildcards.language}"
     script:

@@ -6,7 +6,8 @@ rule report:
     input:
         scores=[run.scores for run in RUNS],
         logs=trained("train_log.parquet"),
-        rejected=funnels(),
+        rejected=per_language("rejected/{language}.parquet"),
+        usage=usages(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

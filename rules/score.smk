@@ -7,6 +7,7 @@ rule score:
         answers=own("answers"),
         likelihoods=own("likelihoods"),
         verdicts=own("verdicts"),
+        second_verdicts=second_verdicts,
         target=told_by("target"),
         retrain=told_by("retrain"),
     output:

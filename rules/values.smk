@@ -1,5 +1,5 @@
 # Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
-from unlearning.registry import declared
+from unlearning.registry import available, declared
 
 
 def mu2_languages(benchmark):
@@ -185,6 +185,45 @@ def own(name):
     return path
 
 
+def second_verdicts(w):
+    return [own(f"verdicts~{judge}")(w) for judge in benchmark_of(w).second_judges]
+
+
+LLM_JUDGES = [name for name in available("judges") if "complete" in declared(f"unlearning.judges.{name}", "NEEDS")]
+OTHER_JUDGES = [name for name in available("judges") if name not in LLM_JUDGES]
+
+
+def judged_by(judges):
+    """A constraint on wildcard benchmark: its primary judge is one of `judges`. `(?!)` matches nothing."""
+    return "|".join(name for name, entry in CONFIG.benchmarks.items() if entry.judge in judges) or "(?!)"
+
+
+def judge_prompt(w):
+    judging = benchmark_of(w).judging
+    return f"resources/prompts/{declared('unlearning.judges.llm', 'PROMPTS')[judging.scale][judging.form]}.yaml"
+
+
+def judge_llm_values(w):
+    judging = benchmark_of(w).judging
+    return {
+        "scale": judging.scale,
+        "size": judging.size,
+        "door": door_of("judge"),
+        "sampling": sampling_of("judge"),
+    }
+
+
+def usages():
+    """What language models took: one table a run and LLM judge, and those of the data that they built."""
+    tables = [f"results/data/{b}/{cut_of(b)}/usage/refined.parquet" for b in mu2_used("llm")]
+    tables += [t for kind in ("values", "pairs") for t in per_language(f"usage/{kind}/{{language}}.parquet", "llm")]
+    for run in RUNS:
+        entry, folder = CONFIG.benchmarks[run.benchmark], f"{run_folder(run._asdict())}/e{run.epoch}/{run.attack}"
+        tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES else []
+        tables += [f"{folder}/usage~{judge}.parquet" for judge in entry.second_judges if judge in LLM_JUDGES]
+    return list(dict.fromkeys(tables))
+
+
 def value_tables(w):
     entry = benchmark_of(w)
     if not isinstance(entry, Mu2):
@@ -193,8 +232,13 @@ def value_tables(w):
     return [f"{folder}/{language}.parquet" for language in languages_of(w.benchmark, w.setting)]
 
 
+def metrics_of(entry):
+    """The benchmark's metrics; two judges are compared even where the list does not name it."""
+    return list(dict.fromkeys([*entry.metrics, *(["kappa"] if entry.second_judges else [])]))
+
+
 def metric_modules(w):
-    return [f"unlearning.metrics.{name}" for name in benchmark_of(w).metrics]
+    return [f"unlearning.metrics.{name}" for name in metrics_of(benchmark_of(w))]
 
 
 def score_values(w):
@@ -202,9 +246,10 @@ def score_values(w):
     identity = {k: w[k] for k in ("benchmark", "base_model", "setting", "split", "method", "attack")}
     return {
         "identity": identity | {"seed": int(w.seed), "epoch": int(w.epoch)},
-        "metrics": entry.metrics,
+        "metrics": metrics_of(entry),
         "languages": languages_of(w.benchmark, w.setting),
         "judge": entry.judge,
+        "second_judges": entry.second_judges,
         "draws": CONFIG.bootstrap_draws,
     }
 
@@ -216,11 +261,21 @@ def trained(name):
     return [f"{folder}/{name}" for folder in [*bases, *folders]]
 
 
-def funnels():
-    """The refused rows of every μ² data set in use."""
-    used = {r.benchmark: None for r in RUNS if isinstance(CONFIG.benchmarks[r.benchmark], Mu2)}
+def mu2_used(route=None):
+    """The μ² benchmarks in use; with `route`, those whose data take it."""
+    used = {r.benchmark: CONFIG.benchmarks[r.benchmark] for r in RUNS}
+    return [b for b, entry in used.items() if isinstance(entry, Mu2) and route in (None, entry.route)]
+
+
+def per_language(table, route=None):
+    """A table of every μ² data set in use, in each of its languages; `table` holds {language}, `route` as in mu2_used."""
     return [
-        f"results/data/{b}/{cut_of(b)}/rejected/{language}.parquet"
-        for b in used
+        f"results/data/{b}/{cut_of(b)}/{table.format(language=language)}"
+        for b in mu2_used(route)
         for language in sorted({c for r in RUNS if r.benchmark == b for c in languages_of(b, r.setting)})
     ]
+
+
+def review_values(benchmark):
+    entry = CONFIG.benchmarks[benchmark]
+    return {"share": entry.review_share, "seed": entry.seed}

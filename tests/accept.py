@@ -1,6 +1,6 @@
 """The acceptance list, run on fresh clones: prints each figure beside its bound and fails on a miss. `make accept`
 
-Options: names of sections to run only those (default, tofu, build, twice, tests). TOFU's files are read from
+Options: names of sections to run only those (see SECTIONS). TOFU's files are read from
 $TOFU or ../shared/data/tofu; where they are absent that section says so and counts as a miss.
 """
 
@@ -19,8 +19,10 @@ import psutil
 import pyarrow.parquet as pq
 import yaml
 
+import accept_llm
+
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("default", "tofu", "build", "twice", "tests")
+SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed")
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
 results: list[bool] = []
@@ -260,6 +262,14 @@ def main() -> None:
             tofu(first)
         if "build" in wanted:
             build(first)
+        if "twelve" in wanted:
+            accept_llm.twelve(show, first)
+        if "settings" in wanted:
+            accept_llm.settings(show, make, clone(work / "settings"))
+        if "llm" in wanted:
+            accept_llm.llm(show, make, first)
+        if "speed" in wanted:
+            accept_llm.speed(show, make, clone(work / "before"), clone(work / "after"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

@@ -58,6 +58,11 @@ class Project:
         (self.path / "config/small.yaml").write_text(json.dumps(overlay), encoding="utf-8")
         self.overlays = ("config/minimal.yaml", "config/small.yaml")
 
+    def judged(self, **keys) -> None:
+        """From now on these keys hold for the benchmark mu2."""
+        (self.path / "config/judged.yaml").write_text(json.dumps({"benchmarks": {"mu2": keys}}), encoding="utf-8")
+        self.overlays = (*(o for o in self.overlays if o != "config/judged.yaml"), "config/judged.yaml")
+
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace the one occurrence of `old` in a file."""
         path = self.path / file
@@ -67,23 +72,33 @@ class Project:
 
 
 def label(output: str) -> str | None:
-    """A short name of the job behind an output: `train ga`, `answer npo_gd probab` … (None: a side output)."""
+    """A short name of the job behind an output: `train ga`, `answer npo_gd probab`, by a second judge `judge~llm ga
+    none` … (None: a side output)."""
     parts = Path(output).parts[1:]
     name = Path(output).stem
     if parts[0] == "report":
         return "report" if name == "index" else None
     if parts[0] == "data":
         table = "/".join(parts[3:])
-        known = {"profiles.parquet": "profiles", "english.parquet": "english"}
+        known = {
+            "profiles.parquet": "profiles",
+            "english.parquet": "english",
+            "templates.parquet": "templates",
+            "README.md": "card",
+        }
         if table in known:
             return known[table]
         if parts[3] in ("values", "pairs"):
             return f"{'values' if parts[3] == 'values' else 'translate'} {name}"
+        if parts[3] == "review":
+            return f"review {name}"
         return "build" if name == "examples" else None
     method = parts[5]
     if parts[-1] == "model.json":
         return f"train {method}" if len(parts) == 8 else f"attack {method} {parts[-2]}"
     if parts[-2] == "ref_logprobs":
         return "reference"
-    verb = {"answers": "answer", "verdicts": "judge", "scores": "score"}.get(name)
+    table, _, judge = name.partition("~")
+    verb = {"answers": "answer", "verdicts": "judge", "scores": "score"}.get(table)
+    verb = f"{verb}~{judge}" if verb and judge else verb
     return f"{verb} {method} {parts[-2]}" if verb else None

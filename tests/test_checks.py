@@ -95,10 +95,17 @@ def test_a_planted_fault_is_caught_by_its_check_and_no_unrelated_one(row, failed
     assert set(failed(row)) <= {row["check"], *row.get("also", [])}
 
 
-def test_the_planted_faults_are_many_and_reach_every_check_and_script():
-    assert len(FAULTS) >= 30
+def test_the_planted_faults_are_many_and_reach_every_check_and_language():
+    assert len(FAULTS) >= 40 and len({row["id"] for row in FAULTS}) == len(FAULTS)
     assert {row["check"] for row in FAULTS} == set(CHECKS)
-    assert {LANGUAGES[row["language"]].script for row in FAULTS} == {"latin", "other"}
+    assert {row["language"] for row in FAULTS} == set(LANGUAGES)
+    given_away = {row["language"] for row in FAULTS if row["check"] == "question_hides_value"}
+    assert {"zh", "th"} < given_away  # where words are not written apart
+
+
+def test_the_good_rows_are_many_and_in_every_language():
+    assert len(GOOD) >= 100 and len({row["id"] for row in GOOD}) == len(GOOD)
+    assert {row["language"] for row in GOOD} == set(LANGUAGES)
 
 
 @pytest.mark.parametrize("row", GOOD, ids=[str(row["id"]) for row in GOOD])

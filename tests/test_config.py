@@ -25,7 +25,8 @@ DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8
 
 POOLS = yaml.safe_load((ROOT / "resources/mu2/pools.yaml").read_text(encoding="utf-8"))["attributes"]
 ATTRIBUTES = {name: len(pool["values"]) for name, pool in POOLS.items()}
-LEVELS = {"en": "high", "de": "high", "id": "low", "af": "low", "es": "high", "lv": "low", "th": "high", "mk": "low"}
+LANGUAGES = yaml.safe_load((ROOT / "resources/mu2/languages.yaml").read_text(encoding="utf-8"))
+LEVELS = {code: facts["resource"] for code, facts in LANGUAGES.items()}
 
 
 def overlaid(name: str) -> dict:
@@ -210,6 +211,30 @@ BAD = [
     ),
     ("experiments/mu2_small/attacks", {"probab": ["Ga"]}, f"attacks.probab.0: should be {A_NAME}; it is 'Ga'"),
     ("experiments/mu2_small/seeds", [], "key experiments.mu2_small.seeds: should be at least one; it is empty"),
+    # language models
+    ("roles", {"jugde": "offline"}, "roles: no role 'jugde'. Did you mean 'judge'.* There are: backtranslator"),
+    ("roles", {"refiner": "servd"}, "roles.refiner: no backend 'servd'. There are: offline"),
+    ("roles", {"refiner": {"temprature": 1}}, "unknown key roles.refiner.temprature. Did you mean 'temperature'"),
+    ("roles", {"refiner": {"temperature": 3}}, "roles.refiner.temperature: should be at most 2; it is 3"),
+    ("roles", {"refiner": 5}, "key roles.refiner: should be a map of keys and values; it is 5"),
+    (
+        "roles",
+        {"rater_1": "offline"},
+        "role rater_1 has no offline engine; give it a.*: equivalence, .*refiner",
+    ),
+    ("backends", {"offline": {"kind": "vllm", "model": "m"}}, "backends.offline: this name is reserved"),
+    ("backends", {"a": {"kind": "vlm", "model": "m"}}, "backends.a.kind: no kind 'vlm'. Did you mean 'vllm'.*: openai"),
+    ("backends", {"a": {"kind": "vllm"}}, "key backends.a.model is missing; add it"),
+    (
+        "backends",
+        {"a": {"kind": "vllm", "model": "m", "memory_share": 2}},
+        "memory_share: should be at most 1; it is 2",
+    ),
+    ("backends", {"a": {"kind": "openai", "model": "m", "structured": "yaml"}}, "structured: .*json_schema.*'yaml'"),
+    ("backends", {"a": {"kind": "openai", "model": "m", "api_key": "s"}}, "unknown key backends.a.api_key"),
+    ("prices", {"m": {"input": 1}}, "key prices.m.output is missing"),
+    ("llm", {"spending_cap": -1}, "key llm.spending_cap: should be at least 0"),
+    ("llm", {"reask": -1}, "key llm.reask: should be at least 0"),
 ]
 
 BAD_FILES = [

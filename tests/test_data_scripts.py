@@ -44,6 +44,7 @@ def run_scripts(sources: Path, out: Path, counts=None) -> None:
         mu2_translate(
             pairs_en=at("pairs_en"), values=at(f"values/{code}"), pools=pools, phrasebook=phrasebook, language=code,
             languages_file=str(SOURCES / "languages.yaml"), pairs=at(f"pairs/{code}"), rejected=at(f"rejected/{code}"),
+            cut="small",
         )  # fmt: skip
     mu2_build(
         pairs=[at("pairs/en"), at("pairs/de")], rejected=[at("rejected/en"), at("rejected/de")],

@@ -29,7 +29,8 @@ ANSWERS = ["answer idk_gd none", "answer npo_gd none", "answer npo_gd probab", "
 JUDGES = ["judge idk_gd none", "judge npo_gd none", "judge npo_gd probab", "judge npo_gd quantize",
           "judge retrain none", "judge target none"]  # fmt: skip
 TRAINING = ["reference", "train base", "train idk_gd", "train npo_gd", "train retrain", "train target"]
-DATA = ["build", "english", "profiles", "translate af", "translate en", "translate mk", "translate th", "values th"]
+DATA = ["build", "card", "english", "profiles", "translate af", "translate en", "translate mk", "translate th",
+        "values th"]  # fmt: skip
 ONLY_NPO_GD = ["answer npo_gd none", "judge npo_gd none", "report", "score npo_gd none", "train npo_gd"]
 IDK_SCORES = ["report", "score idk_gd none", "score retrain none", "score target none"]
 EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *JUDGES, *SCORES])
@@ -228,6 +229,64 @@ def test_a_phrase_in_use_retrains(project):
     everything = sorted([*DATA, *TAUGHT, *TOLD, *REPORTED])
     assert project.scheduled() == everything
     assert project.run() == (everything, [])
+
+
+SECOND = ["judge~llm retrain none", "judge~llm target none", "report", "score retrain none", "score target none"]
+PROMPT = "resources/prompts/judge_single.yaml"
+
+
+def test_the_language_models_prompt_is_nothing_to_the_rule_judge(project):
+    project.edit(PROMPT, "Does the answer state", "Does this answer state")
+    assert project.scheduled() == []
+
+
+def test_a_second_judge_answers_nothing_anew_and_leaves_the_first_ones_verdicts(project):
+    project.judged(second_judges=["llm"])
+    assert project.scheduled() == SECOND
+    assert project.run() == (SECOND, [])
+    assert project.scheduled() == []
+
+
+def test_two_judges_are_compared(project):
+    found = scores(project).query("attack == 'none'")
+    kappas = found[found["metric"] == "kappa"]
+    keys = set(kappas[["method", "group", "language", "task"]].itertuples(index=False, name=None))
+    se = found[(found["metric"] == "se") & (found["task"] == "all")]
+    assert keys == {(m, g, l, "llm") for m, g, l in se[["method", "group", "language"]].itertuples(index=False)}
+    agreed = found[found["metric"] == "kappa_agreement"]["value"].dropna()
+    assert len(agreed) and (agreed == 1).all()  # offline the judge llm applies the rule
+    undefined = kappas["note"].str.contains("κ is undefined", na=False)  # models this small get everything wrong
+    unasked = kappas["note"].str.contains("no .* answer judged by both", na=False)
+    assert (undefined | unasked | (kappas["value"] == 1)).all()
+    second = found[found["metric"] == "se:llm"].set_index(["method", "group", "language", "task"])["value"]
+    first = found[found["metric"] == "se"].set_index(["method", "group", "language", "task"])["value"]
+    pd.testing.assert_series_equal(first, second.reindex(first.index), check_names=False)
+    page = (project.path / "results/report/index.html").read_text(encoding="utf-8")
+    assert "Agreement of judges" in page and "What the language models cost" in page
+
+
+def test_the_judges_prompt_reruns_its_judging_and_what_reads_it(project):
+    project.edit(PROMPT, "Does this answer state", "Does the answer state")
+    assert project.scheduled() == SECOND
+    project.edit("resources/prompts/judge_list.yaml", "For each of", "Of each of")  # of a form that nobody uses
+    assert project.scheduled() == SECOND
+    assert project.run() == (SECOND, [])
+
+
+def test_a_language_model_as_the_primary_judge_reruns_the_same_alone(project):
+    by_llm = ["judge retrain none", "judge target none"]
+    scored = sorted(set(REPORTED) - set(by_llm))
+    project.judged(judge="llm", second_judges=[])
+    assert project.scheduled() == REPORTED
+    assert project.run() == (scored, by_llm)  # its verdicts are known from when it was the second
+    project.edit(PROMPT, "Does the answer state", "Does an answer state")
+    assert project.scheduled() == REPORTED
+    assert project.run() == (REPORTED, [])
+    project.edit(PROMPT, "Does an answer state", "Does the answer state")
+    assert project.scheduled() == REPORTED
+    assert project.run() == (scored, by_llm)
+    project.judged()
+    assert project.run() == (REPORTED, [])  # back to the rule, which is as quick as a look into the store
 
 
 BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

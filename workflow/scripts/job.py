@@ -59,7 +59,9 @@ def _check_code(job: dict) -> None:
 def run(snakemake, function: Callable, restore: bool = False) -> None:
     """Call `function` with the rule's inputs, outputs and values by name, or restore its outputs from the store.
 
-    Arguments that the function does not take (a template that only has to be watched, say) are an error of the rule.
+    A function that returns False made its outputs as far as it could (an endpoint failed, say): they are not kept to be
+    restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
+    has to be watched, say) are an error of the rule.
     An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
     """
     log = snakemake.log[0] if snakemake.log else None
@@ -83,9 +85,9 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     restored = restore and store.restore(STORE, key, outputs)
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
-        function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
+        whole = function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
         _check_code(job)
-        if restore:
+        if restore and whole is not False:
             store.save(STORE, key, outputs)
     seconds = time.perf_counter() - started
     action = "restored" if restored else "computed"

@@ -10,25 +10,32 @@ def mu2_translate(
     pairs: str,
     rejected: str,
     language: str,
+    cut: str,
+    decided: list[str] | tuple[str, ...] = (),
 ) -> None:
     """Write `pairs` (rows that pass every mechanical check) and `rejected` (the others, each with every reason).
 
-    English goes through the same checks, translated by its own phrasebook.
+    English goes through the same checks, translated by its own phrasebook. `decided`: files of people's decisions about
+    this language; a row they reject is refused, one they approve is kept, one they correct is checked again.
     """
-    from unlearning.data.checking import run_checks
     from unlearning.data.context import offline_context
     from unlearning.data.languages import known, read_languages
     from unlearning.data.phrasebook import read_phrasebook, read_pools, translate
+    from unlearning.review.apply import check_reviewed
+    from unlearning.review.decisions import decisions
     from unlearning.tables.artifacts import read_table, write_table
 
     languages = read_languages(languages_file)
     translated_values = read_table(values, "values")
     context = offline_context(known(language, languages, languages_file), tuple(languages), translated_values)
     book = read_phrasebook(phrasebook, read_pools(pools))
-    kept, refused = run_checks(translate(read_table(pairs_en, "pairs"), translated_values, book), context)
+    translated = translate(read_table(pairs_en, "pairs"), translated_values, book)
+    said = decisions(decided, set(translated["pair_id"]), cut)
+    kept, refused, notes = check_reviewed(translated, said, context)
     write_table(kept, pairs, "pairs")
     write_table(refused, rejected, "rejected")
     print(f"{language}: {len(kept)} pairs pass every check, {refused['id'].nunique()} are refused")
+    print(f"  people decided about {len(said)} of them", *notes, sep="\n  ")
     for check, rows in refused.groupby("check"):
         print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
 

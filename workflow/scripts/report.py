@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unlearning.report.assemble import assemble
 from unlearning.report.html import render
-from unlearning.report.sources import read_funnel, read_logs, read_roles, read_runs, read_scores, read_times
+from unlearning.report.sources import read_funnel, read_logs, read_roles, read_runs, read_scores, read_times, read_usage
 from unlearning.tables.artifacts import write_table, write_text
 from unlearning.tables.schemas import schema
 
@@ -46,12 +46,14 @@ def report(
     logs: list[str] = (),
     rejected: list[str] = (),
     kept: list[str] = (),
+    usage: list[str] = (),
     benchmarks: str = "results/benchmarks",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
-    tables of pairs beside `rejected`, for the funnel. `benchmarks`: Snakemake's benchmark files; may be missing.
+    tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `benchmarks`: Snakemake's
+    benchmark files; may be missing.
     """
     import yaml
 
@@ -64,7 +66,7 @@ def report(
         panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder)
         html = render(
             texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
-            yaml.safe_load(texts["metrics.yaml"]),
+            yaml.safe_load(texts["metrics.yaml"]), read_usage(usage),
         )  # fmt: skip
     write_text(Path(page), html)
 

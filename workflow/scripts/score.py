@@ -8,6 +8,7 @@ def score(
     answers: str,
     likelihoods: str,
     verdicts: str,
+    second_verdicts: list[str],
     target: list[str],
     retrain: list[str],
     scores: str,
@@ -15,14 +16,18 @@ def score(
     metrics: list[str],
     languages: dict[str, dict],
     judge: str,
+    second_judges: list[str],
     draws: int,
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
 
     `target` and `retrain` list the same three tables of the model before unlearning and of the one trained without the
-    forget set. `identity` fills the columns that name the run; its `split` says what is forgotten.
+    forget set. `second_verdicts` are those of `second_judges` on the run itself. `identity` fills the columns that name
+    the run; its `split` says what is forgotten.
     Raises TableError for a table that breaks its contract.
     """
+    from dataclasses import replace
+
     import pandas as pd
 
     from unlearning.score.languages import Language
@@ -41,9 +46,13 @@ def score(
         read = (read_table(path, name) for path, name in zip(paths, names, strict=True))
         return Tables(*(table[table["item_id"].isin(items["item_id"])] for table in read))
 
+    own = tables([answers, likelihoods, verdicts])
+    if second_verdicts:
+        told = [read_table(path, "verdicts") for path in second_verdicts]
+        own = replace(own, verdicts=pd.concat([own.verdicts, *told]))
     view = View(
         items=items,
-        run=tables([answers, likelihoods, verdicts]),
+        run=own,
         target=tables(target),
         retrain=tables(retrain),
         languages={code: Language(**facts) for code, facts in languages.items()},
@@ -51,6 +60,7 @@ def score(
         seed=identity["seed"],
         draws=draws,
         judge=judge,
+        second_judges=tuple(second_judges),
     )
     rows = score_run(view, metrics).assign(**identity)
     write_table(rows[[column.name for column in TABLES["scores"]]], scores, "scores")

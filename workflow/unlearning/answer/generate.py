@@ -7,8 +7,8 @@ penalty, say), so that "greedy" would not be greedy, and it has no seed per row.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 HEAD = 64  # most nuclei are smaller; sorting a whole vocabulary costs five times as much as finding its first 64
 Choose = Callable[[torch.Tensor, np.ndarray, int], torch.Tensor]  # (logits_BV, rows_B, step) -> tokens_B
+
+
+class Written(NamedTuple):
+    """What a model wrote after a prompt. `n_tokens` counts the stopping token too; `finish_reason`: stop or length."""
+
+    text: str
+    n_tokens: int
+    finish_reason: str
 
 
 def generate(
@@ -48,34 +56,50 @@ def generate(
     Raises AnswerError on no items, items with pictures, or too little memory.
     """
     check_items(items)
-    if max_new_tokens < 1:
-        raise AnswerError(f"max_new_tokens {max_new_tokens}: should be 1 or more")
     prompts = encode_prompts(tokenizer, items["messages"].tolist())
     item_of_row = np.repeat(np.arange(len(items)), decoding.samples)
     sample_of_row = np.tile(np.arange(decoding.samples), len(items))
     item_ids = items["item_id"].to_numpy()[item_of_row]
-    choose = _chooser(decoding, seed, item_ids, sample_of_row, max_new_tokens)
-    stops = stop_ids(model, tokenizer)
-    written: list[list[int]] = [[]] * len(item_of_row)
-    with tqdm(total=len(item_of_row), desc="generate", unit="answer", mininterval=1) as bar:
-        for rows in by_length([len(prompts[i]) for i in item_of_row], batch_size):
-            with explain_memory(batch_size):
-                batch = [prompts[i] for i in item_of_row[rows]]
-                tokens = _continue(model, batch, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
-            for row, ids in zip(rows, tokens, strict=True):
-                written[row] = ids
-            bar.update(len(rows))
-    stopped = np.array([ids[-1] in stops for ids in written])
+    seeds = [seed_for(seed, "answer", f"{i}\x1f{k}") for i, k in zip(item_ids, sample_of_row, strict=True)]
+    asked = [prompts[i] for i in item_of_row]
+    written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens)
+    found = dict(tqdm(written, total=len(asked), desc="generate", unit="answer", mininterval=1))
+    answers = [found[row] for row in range(len(asked))]
     return pd.DataFrame(
         {
             "item_id": item_ids,
             "sample": sample_of_row.astype(np.int32),
             "part": np.int32(0),
-            "text": _texts(tokenizer, written, stopped),
-            "n_tokens": np.array([len(ids) for ids in written], dtype=np.int32),
-            "finish_reason": np.where(stopped, "stop", "length"),
+            "text": [answer.text for answer in answers],
+            "n_tokens": np.array([answer.n_tokens for answer in answers], dtype=np.int32),
+            "finish_reason": [answer.finish_reason for answer in answers],
         }
     )
+
+
+def continuations(
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    prompts: Sequence[Sequence[int]],
+    decoding: Decoding,
+    seeds: Sequence[int],
+    batch_size: int,
+    max_new_tokens: int,
+) -> Iterator[tuple[int, Written]]:
+    """(row, what the model writes after the token ids `prompts[row]`), longest prompts first, as batches are done.
+
+    One continuation a row, drawn from the generator seeded by `seeds[row]` (see `generate`; unused when greedy).
+    Raises AnswerError on `max_new_tokens` or `batch_size` below 1, or too little memory.
+    """
+    if max_new_tokens < 1:
+        raise AnswerError(f"max_new_tokens {max_new_tokens}: should be 1 or more")
+    choose = _chooser(decoding, seeds, max_new_tokens)
+    stops = stop_ids(model, tokenizer)
+    for rows in by_length([len(prompt) for prompt in prompts], batch_size):
+        with explain_memory(batch_size):
+            batch = [prompts[row] for row in rows]
+            written = _continue(model, batch, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
+        yield from zip(rows.tolist(), _texts(tokenizer, written, stops), strict=True)
 
 
 def stop_ids(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> set[int]:
@@ -111,10 +135,9 @@ def _invert(probs_BK: torch.Tensor, ids_BK: torch.Tensor, uniform_B: torch.Tenso
     return ids_BK.gather(-1, rank_B1).squeeze(-1)
 
 
-def _chooser(decoding: Decoding, seed: int, item_ids: Sequence[str], samples: Sequence[int], steps: int) -> Choose:
+def _chooser(decoding: Decoding, seeds: Sequence[int], steps: int) -> Choose:
     if decoding.greedy:
         return lambda logits_BV, rows_B, step: logits_BV.argmax(-1)
-    seeds = [seed_for(seed, "answer", f"{item}\x1f{k}") for item, k in zip(item_ids, samples, strict=True)]
     uniforms = torch.from_numpy(np.stack([np.random.default_rng(s).random(steps) for s in seeds]))
     return lambda logits_BV, rows_B, step: nucleus(
         logits_BV, uniforms[rows_B, step], decoding.temperature, decoding.top_p
@@ -177,8 +200,12 @@ def _continue(
     return written
 
 
-def _texts(tokenizer: "PreTrainedTokenizerBase", written: list[list[int]], stopped: np.ndarray) -> list[str]:
+def _texts(tokenizer: "PreTrainedTokenizerBase", written: list[list[int]], stops: set[int]) -> list[Written]:
+    stopped = [ids[-1] in stops for ids in written]
     ids = [tokens[:-1] if stop else tokens for tokens, stop in zip(written, stopped, strict=True)]
     texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     # a cut character shows as U+FFFD at the end; anywhere else that character is what the model wrote
-    return [text if stop else text.rstrip("\ufffd") for text, stop in zip(texts, stopped, strict=True)]
+    return [
+        Written(text, len(tokens), "stop") if stop else Written(text.rstrip("\ufffd"), len(tokens), "length")
+        for text, tokens, stop in zip(texts, written, stopped, strict=True)
+    ]

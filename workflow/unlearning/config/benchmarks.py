@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from unlearning.config.fields import Count, Name, Part, Positive, Section
+from unlearning.config.fields import Count, Name, Parameter, Part, Positive, Section, Share
 
 
 class Cut(Section):
@@ -33,6 +33,50 @@ class Asking(Section):
     max_new_tokens: Positive = Field(32, description="longest answer")
 
 
+class Card(Section):
+    """What a publisher decides about a data set's card, results/data/<benchmark>/<cut>/README.md."""
+
+    license: str | None = Field(
+        None,
+        pattern=r"^[a-z0-9][a-z0-9.-]*$",
+        description="licence identifier as on the Hugging Face Hub; null = cc-by-4.0 for built data, unknown for files",
+    )
+    title: str | None = Field(None, description="the data's name for people; null = made of benchmark and cut")
+
+
+class Judging(Section):
+    """How the judge `llm` is shown answers, and what it says of them."""
+
+    scale: Literal["verdict", "grade"] = Field("verdict", description="right or wrong, or a grade from 0 to 10")
+    form: Literal["single", "pair", "list"] = Field("single", description="answers per prompt: one, two, or list_size")
+    list_size: int = Field(8, ge=2, le=20, description="answers per prompt of the form list")
+
+    @property
+    def size(self) -> int:
+        """Answers per prompt."""
+        return {"single": 1, "pair": 2, "list": self.list_size}[self.form]
+
+
+class BackTranslator(Section):
+    """What translates back into English, for route llm."""
+
+    service: Name = Field(
+        "google",
+        description="google, mymemory, libre, deepl, microsoft, yandex, baidu, papago or qcri (by deep-translator); "
+        "llm: role backtranslator; reverse: the phrasebook backwards, for tests",
+    )
+    key_env: dict[str, str] = Field(
+        {}, description="argument of the service -> environment variable with its key, where not the usual one"
+    )
+    options: dict[str, Parameter] = Field({}, description="further arguments of the service, e.g. region or custom_url")
+    codes: dict[str, str] = Field({}, description="language -> the service's code, for languages it learnt lately")
+    concurrency: Positive = Field(4, description="texts under way at a time")
+    per_second: float = Field(5.0, gt=0, description="most texts sent per second")
+    timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")
+    attempts: Positive = Field(6, description="tries of one text before the job stops")
+    wait: float = Field(1.0, gt=0, description="seconds before the second try; doubles with each, up to a minute")
+
+
 class Mu2(Section):
     """μ²-Bench: invented people in many languages."""
 
@@ -45,8 +89,22 @@ class Mu2(Section):
         description="share of background questions not trained on but asked as general knowledge; at most 1/languages",
     )
     seed: int = Field(0, description="seed of the data")
+    route: Literal["phrasebook", "llm"] = Field(
+        "phrasebook",
+        description="who translates: the phrasebooks of resources/mu2, or language models (roles refiner, translator, "
+        "equivalence) with back-translation and rounds",
+    )
+    back_translator: BackTranslator = Field(BackTranslator(), description="who translates back, for route llm")
+    max_rounds: Positive = Field(3, description="tries at each text before it is rejected, for route llm")
+    review_share: Share = Field(
+        0.1,
+        description="share of the rows that pass the checks which people look at too, beside all that fail; 1 = all",
+    )
+    card: Card = Field(Card(), description="what the data's card says")
     asking: Asking = Field(Asking(), description="how the items are answered")
     judge: Name = Field("rule", description="who decides whether an answer is right")
+    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
+    judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
 
 
@@ -93,8 +151,11 @@ class Files(Section):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    card: Card = Field(Card(), description="what the data's card says")
     asking: Asking = Field(Asking(), description="how the items are answered")
     judge: Name = Field("rule", description="who decides whether an answer is right")
+    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
+    judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
 
     def spec(self) -> dict:

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from unlearning.config import check_llm
 from unlearning.config.benchmarks import Files, Mu2
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
+from unlearning.data import back_services
 from unlearning.data.files_spec import FilesError, checked
 from unlearning.registry import available, declared
 
+TOKENS_PER_ANSWER = 12  # of a reply such as {"answer_12": false, …}, generously
 # What a metric's ITEMS may name -> how a benchmark of each kind comes to have it (None: it cannot).
 OFFERS = {
     "languages": ("at least two languages", {"mu2": "settings", "files": None}),
@@ -19,6 +22,7 @@ OFFERS = {
         "general questions",
         {"mu2": "cut.background and heldout_share above 0", "files": "a set of group utility"},
     ),
+    "second_judges": ("a second judge", {"mu2": "second_judges", "files": "second_judges"}),
     "real_authors": ("real authors", {"mu2": None, "files": "a set of group real_authors"}),
     "world_facts": ("world facts", {"mu2": None, "files": "a set of group world_facts"}),
 }
@@ -28,10 +32,11 @@ def check(config: Config) -> Iterable[str]:
     """The problems of every benchmark."""
     for name, benchmark in config.benchmarks.items():
         key = f"benchmarks.{name}"
-        yield from known(f"{key}.judge", benchmark.judge, available("judges"), "judge")
+        yield from _judges(config, key, benchmark)
         yield from _metrics(f"{key}.metrics", benchmark)
         if isinstance(benchmark, Mu2):
             yield from _mu2(key, benchmark)
+            yield from _route(config, key, benchmark)
         else:
             yield from _source(config, name, benchmark)
             yield from _files(key, benchmark)
@@ -39,12 +44,13 @@ def check(config: Config) -> Iterable[str]:
 
 def offers(benchmark: Mu2 | Files) -> set[str]:
     """What the benchmark's questions have, of the keys of OFFERS."""
+    second = {"second_judges"} if benchmark.second_judges else set()
     if isinstance(benchmark, Mu2):
         utility = benchmark.heldout_share > 0 and benchmark.cut.background > 0
         there = {"nonmember": benchmark.cut.nonmember > 0, "utility": utility}
-        return {"languages", "value", *(name for name, is_there in there.items() if is_there)}
+        return {"languages", "value", *second, *(name for name, is_there in there.items() if is_there)}
     columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
-    return columns | {entry.group for entry in benchmark.sets.values()}
+    return columns | second | {entry.group for entry in benchmark.sets.values()}
 
 
 def background(benchmark: Mu2 | Files) -> bool:
@@ -52,6 +58,20 @@ def background(benchmark: Mu2 | Files) -> bool:
     if isinstance(benchmark, Mu2):
         return benchmark.cut.background > 0
     return any(s.train and s.group not in ("forget", "retain") for s in benchmark.sets.values())
+
+
+def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
+    yield from known(f"{key}.judge", benchmark.judge, available("judges"), "judge")
+    for judge in benchmark.second_judges:
+        yield from known(f"{key}.second_judges", judge, available("judges"), "judge")
+    if twice := repeated([benchmark.judge, *benchmark.second_judges]):
+        yield f"{key}.second_judges: {twice} judges twice; name each judge once, the primary one under {key}.judge only"
+    judging, role = benchmark.judging, config.roles.get("judge")
+    if role and judging.form == "list" and role.max_tokens < (needed := TOKENS_PER_ANSWER * judging.list_size):
+        yield (
+            f"{key}.judging.list_size: {judging.list_size} verdicts may not fit into roles.judge.max_tokens, "
+            f"{role.max_tokens}; give it at least {needed}, or shorten the lists"
+        )
 
 
 def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
@@ -85,6 +105,18 @@ def _mu2(key: str, benchmark: Mu2) -> Iterable[str]:
         for side in ("train", "holdout"):
             if twice := repeated(getattr(languages, side)):
                 yield f"{key}.settings.{setting}.{side}: a language is listed twice ({twice}); list each once"
+
+
+def _route(config: Config, key: str, benchmark: Mu2) -> Iterable[str]:
+    """Route llm: a model for every role it needs, and a back-translator that knows the languages."""
+    if benchmark.route != "llm":
+        return
+    back = benchmark.back_translator
+    for role in ("translator", *(["backtranslator"] if back.service == back_services.LLM else [])):
+        yield from check_llm.offline_problem(config, role, f"{key}.route")
+    languages = {code for s in benchmark.settings.values() for code in (*s.train, *s.holdout)}
+    for problem in back_services.problems(back.model_dump(), languages):
+        yield f"{key}.back_translator.{problem}"
 
 
 def _source(config: Config, name: str, benchmark: Files) -> Iterable[str]:

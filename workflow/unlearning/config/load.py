@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from unlearning.config import check_benchmarks, check_experiments, check_methods
+from unlearning.config import check_benchmarks, check_experiments, check_llm, check_methods
 from unlearning.config.problems import refuse
 from unlearning.config.schema import Config
 from unlearning.config.words import explain
@@ -16,6 +16,8 @@ def load(raw: Mapping) -> Config:
         config = Config.model_validate(dict(raw))
     except ValidationError as error:
         refuse(explain(error.errors(), Config))
-    refuse(p for section in (check_benchmarks, check_methods, check_experiments) for p in section.check(config))
+    refuse(
+        p for section in (check_benchmarks, check_methods, check_llm, check_experiments) for p in section.check(config)
+    )
     refuse(check_experiments.fits(config))
     return config

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from unlearning.config.benchmarks import Files, Mu2
 from unlearning.config.fields import Count, Name, Positive, Section
+from unlearning.config.llm import BackendEntry, Llm, Price, RoleEntry
 from unlearning.config.methods import Attack, Method
 from unlearning.config.models import BaseModelEntry
 
@@ -28,6 +29,7 @@ class Threads(Section):
     base: Positive = Field(1, description="threads of the base model's training, which runs alone")
     train: Positive = Field(1, description="threads of every other training job")
     answer: Positive = Field(1, description="threads of an answering job")
+    complete: Positive = Field(1, description="threads of a bulk LLM job")
 
 
 class Experiment(Section):
@@ -62,6 +64,12 @@ class Config(Section):
     methods: dict[Name, Method] = Field(description="unlearning methods by name")
     attacks: dict[Name, Attack] = Field({}, description="attacks by name")
     experiments: dict[Name, Experiment] = Field(description="what is run, by unique name")
+    backends: dict[Name, BackendEntry] = Field({}, description="language models by name; offline is always there")
+    roles: dict[str, RoleEntry] = Field(
+        {}, description="role -> a backend's name, or a map; roles not named are offline"
+    )
+    prices: dict[str, Price] = Field({}, description="model -> price, for costs and the spending cap")
+    llm: Llm = Field(Llm(), description="what holds for every backend")
     bootstrap_draws: Positive = Field(1000, description="draws behind each interval")
     store_limit_gib: float = Field(
         20.0, gt=0, description="size that `make prune` trims the store of earlier results to"

@@ -36,3 +36,13 @@ def reverse_table(values: pd.DataFrame) -> pd.DataFrame:
 def offline_context(language: Language, codes: tuple[str, ...], values: pd.DataFrame) -> Context:
     """The context of the phrasebook route: values come back through the reverse table."""
     return Context(language, codes, values, reverse_table(values))
+
+
+def rounds_context(
+    language: Language, codes: tuple[str, ...], values: pd.DataFrame, value_rounds: pd.DataFrame
+) -> Context:
+    """The context of the translation route: values come back as they really did (`value_rounds`, table `rounds`)."""
+    stands = value_rounds[value_rounds["verdict"] == "accepted"]
+    back = stands["id"].str.split("/", n=1, expand=True).reindex(columns=[0]).set_axis(["attribute"], axis="columns")
+    back = back.assign(value=stands["value"], back=stands["back_value"].map(fold))
+    return Context(language, codes, values, back.reset_index(drop=True))

@@ -5,6 +5,7 @@ Deterministic; exact where values are unambiguous, as in the value pools; blind 
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from unlearning.text.words import contains, normalise, without
@@ -27,12 +28,8 @@ def judge(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     Right forms are the item's value, its aliases and its correct option; the reference where it has no value.
     ValueError for an answer to an unknown item, and for a prompt of several questions.
     """
-    places = pd.Index(items["item_id"]).get_indexer(answers["item_id"])
-    if (places < 0).any():
-        lost = answers["item_id"].iloc[int((places < 0).argmax())]
-        raise ValueError(f"answers: item {lost!r} is not among the {len(items)} items judged against")
-    question, asked = pd.factorize(places)
-    forms = [_forms(*cells) for cells in _cells(items.iloc[asked])]
+    question, asked = pd.factorize(places(answers, items))
+    forms = forms_of(items.iloc[asked])
     found = [verdict(text, forms[q]) for text, q in zip(answers["text"].to_list(), question, strict=True)]
     right = [correct for correct, _ in found]
     return (
@@ -42,6 +39,21 @@ def judge(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
             judge="rule", score=[float(r) for r in right], correct=right, raw=[why for _, why in found], failed=None
         )
     )
+
+
+def places(answers: pd.DataFrame, items: pd.DataFrame) -> np.ndarray:
+    """Row in `items` of each answer's item; ValueError where there is none."""
+    found = pd.Index(items["item_id"]).get_indexer(answers["item_id"])
+    if (found < 0).any():
+        lost = answers["item_id"].iloc[int((found < 0).argmax())]
+        raise ValueError(f"answers: item {lost!r} is not among the {len(items)} items judged against")
+    return found
+
+
+def forms_of(items: pd.DataFrame) -> list[Forms]:
+    """What the answers to each of `items` are held against; ValueError for a prompt of several questions."""
+    columns = ("item_id", "language", "reference", "value", "aliases", "options", "correct_option", "parts")
+    return [_forms(*cells) for cells in zip(*(items[column].to_list() for column in columns), strict=True)]
 
 
 def verdict(text: str, forms: Forms) -> tuple[bool, str]:
@@ -64,14 +76,9 @@ def verdict(text: str, forms: Forms) -> tuple[bool, str]:
     return (True, f"holds {held[0]}") if other is None else (False, f"holds {held[0]} and {other}")
 
 
-def _cells(items: pd.DataFrame):
-    columns = ("item_id", "language", "reference", "value", "aliases", "options", "correct_option", "parts")
-    return zip(*(items[column].to_list() for column in columns), strict=True)
-
-
 def _forms(item_id, language, reference, value, aliases, options, correct_option, parts) -> Forms:
     if len(_list(parts)):
-        raise ValueError(f"item {item_id!r} asks several questions at once; the rule judge reads one an item")
+        raise ValueError(f"item {item_id!r} asks several questions at once; the judges read one an item")
     options = [normalise(option) for option in _list(options)]
     right = [normalise(form) for form in (value if isinstance(value, str) else reference, *_list(aliases))]
     if options and not pd.isna(correct_option):

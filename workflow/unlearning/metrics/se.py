@@ -1,7 +1,8 @@
 """Semantic Equivalence: share of answers judged equivalent to the reference.
 
 Task `all`: mean over samples, languages, then instances. Task `any`, where questions were answered more than once: the
-share of questions with at least one right answer. 0–1, low on forget is good. Source: μ²-Bench, "Semantic Equivalence".
+share of questions with at least one right answer. `se:<judge>`: by each second judge. An answer that a judge gave no
+verdict on is left out of its rows, and noted. 0–1, low on forget is good. Source: μ²-Bench, "Semantic Equivalence".
 """
 
 import numpy as np
@@ -12,20 +13,26 @@ from unlearning.score.rows import mean_rows
 from unlearning.score.view import View
 
 NEEDS = ("verdicts",)
-ROWS = (("se", "asked", "selections", "trials"),)
+ROWS = (("se", "asked", "selections", "trials"), ("se:", "asked", "selections", "trials"))
 
 
 def score(view: View) -> list[dict]:
-    """One row a group and selection of languages, twice where there are several samples."""
-    what = f"verdict of the judge {view.judge}"
-    rows = mean_rows(view, "se", correct(view, view.run), what)
-    table = trials(view, view.run)
+    """One row a judge, group and selection of languages, twice where there are several samples."""
+    metrics = {"se": view.judge} | {f"se:{judge}": judge for judge in view.second_judges}
+    return [row for metric, judge in metrics.items() for row in _judged(view, metric, judge)]
+
+
+def _judged(view: View, metric: str, judge: str) -> list[dict]:
+    what = f"verdict of the judge {judge}"
+    rows = mean_rows(view, metric, correct(view, view.run, judge), what)
+    table = trials(view, view.run, judge)
     if table is not None and table["sample"].nunique() > 1:
-        rows += mean_rows(view, "se", any_right(view, table), what, task="any")
+        rows += mean_rows(view, metric, any_right(view, table), what, task="any")
     return rows
 
 
 def any_right(view: View, table: pd.DataFrame) -> np.ndarray:
-    """I: 1.0 where at least one sample is right, 0.0 where all are wrong, NaN without a verdict."""
-    share = view.per_item(table, right(table))
-    return np.where(np.isnan(share), np.nan, (share > 0).astype(float))
+    """I: 1.0 where at least one sample is right, 0.0 where all are wrong, NaN where a missing verdict leaves open."""
+    verdicts = right(table)
+    share, failed = view.per_item(table, verdicts), view.per_item(table, np.isnan(verdicts))
+    return np.where(share > 0, 1.0, np.where(failed > 0, np.nan, share))

@@ -9,7 +9,7 @@ from unlearning.report import figures as draw
 from unlearning.report.headline import headline
 from unlearning.report.html import FORMATS, Figure, Panel, slug
 from unlearning.report.sources import Log
-from unlearning.report.specs import FIGURES, TABLES, HeatMap, TradeOff, generic
+from unlearning.report.specs import FIGURES, TABLES, HeatMap, TradeOff, agreement, generic
 from unlearning.report.tables import KEY, Table, averaged, build, last_epochs, panels, with_changes
 from unlearning.tables.artifacts import write_text
 
@@ -23,11 +23,13 @@ CURVES = "Each line is a run; terms before their weights. Gradient ascent has a 
 
 
 def tables_of(panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[str, Sequence[str]]) -> tuple[Table, ...]:
-    """The tables declared for the panel's benchmark, or one with every score where none are."""
+    """The tables declared for the panel's benchmark, or one with every score where none are, and that of the judges."""
     specs = TABLES.get(panel["benchmark"])
     if specs is None:
         keys = rows.loc[rows["attack"] == "none", list(KEY)].drop_duplicates()
         specs = generic(list(keys.itertuples(index=False, name=None)))
+    judges = sorted(rows.loc[rows["metric"] == "kappa", "task"].unique())
+    specs = (*specs, agreement(judges)) if judges else specs
     return tuple(t for spec in specs if (t := build(spec, panel, rows, roles)) is not None)
 
 

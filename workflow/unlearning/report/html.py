@@ -140,13 +140,15 @@ def _run_views(runs: Sequence[Run]) -> list[dict]:
 
 def glossary(panels: Sequence[Panel], texts: dict[str, dict[str, str]]) -> list[dict[str, str]]:
     """The explanations (name, text) of the metrics that the panels' tables show."""
-    shown = {c.metric.removesuffix("_change") for p in panels for t in p.tables for _, c in write.shown(t)}
+    shown = {
+        c.metric.removesuffix("_change").split(":")[0] for p in panels for t in p.tables for _, c in write.shown(t)
+    }
     return [entry for entry in texts.values() if shown & set(entry["metrics"])]
 
 
 def render(
     templates: dict[str, str], panels: Sequence[Panel], runs: Sequence[Run], times: list[dict], funnel: list[dict],
-    config_text: str, fingerprint: str, texts: dict[str, dict[str, str]],
+    config_text: str, fingerprint: str, texts: dict[str, dict[str, str]], costs: Sequence[dict] = (),
 ) -> str:  # fmt: skip
     """The whole page. `templates` maps file names (index.html.j2, style.css, page.js) to their text."""
     import jinja2
@@ -162,5 +164,5 @@ def render(
     return environment.get_template("index.html.j2").render(
         style=templates["style.css"], script=templates["page.js"], benchmarks=benchmarks, runs=_run_views(runs),
         times=times, funnel=funnel, config_text=config_text, fingerprint=fingerprint,
-        glossary=glossary(panels, texts), n_scores=len(runs),
+        glossary=glossary(panels, texts), n_scores=len(runs), costs=costs,
     )  # fmt: skip

@@ -138,6 +138,21 @@ def read_times(folder: str) -> list[dict]:
     return by.astype(object).where(by.notna(), None).to_dict("records")
 
 
+def read_usage(paths: Iterable[str]) -> list[dict]:
+    """What language models took, added up by role, backend and model: prompts, requests, tokens, cost, failed.
+
+    `cost` (USD) is None where a table of the row has no price. Several runs may share a reply, which each counts.
+    """
+    tables = [read_table(Path(path), "usage") for path in sorted(paths)]
+    rows = pd.concat(tables) if tables else pd.DataFrame()
+    if rows.empty:
+        return []
+    by = rows.groupby(["role", "backend", "model"], dropna=False, sort=True)
+    numbers = ["prompts", "requests", "input_tokens", "output_tokens", "failed"]
+    found = by[numbers].sum().join(by["cost"].agg(lambda cost: cost.sum(skipna=False))).reset_index()
+    return found.astype(object).where(found.notna(), None).to_dict("records")
+
+
 def read_roles(config: dict) -> dict[str, dict[str, dict[str, list[str]]]]:
     """benchmark -> setting -> train, holdout -> language codes, from the configuration; {} where it names none."""
     return {

@@ -87,17 +87,18 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "forget_quality": {"": "higher"},
 }  # fmt: skip
 
+COUNTS = ("kappa_answers", "kappa_failed")
 PER_CENT = ("privleak", "privleak_flipped", "drop_rate")  # and every *_ratio, *_chance of the KSS
 
 
 def direction(metric: str, group: str) -> str:
-    """lower, higher, zero or none: which way `metric` is better on `group`."""
-    ways = DIRECTIONS.get(metric, {})
+    """lower, higher, zero or none: which way `metric` is better on `group`, whichever judge (`se:<judge>`) it is by."""
+    ways = DIRECTIONS.get(metric.split(":")[0], {})
     return ways.get(group, ways.get("", "none"))
 
 
 def per_cent(metric: str) -> bool:
-    """Whether the metric is given in per cent; all others lie in 0-1."""
+    """Whether the metric is given in per cent; others lie in 0-1 (kappa: from −1), but for COUNTS."""
     plain = metric.removesuffix("_change")
     return plain in PER_CENT or (plain.startswith("kss_") and plain.endswith(("_ratio", "_chance")))
 
@@ -226,6 +227,28 @@ FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars, ...]] = {
     "tofu": TOFU_FIGURES,
     "files": TOFU_FIGURES,
 }
+
+
+def agreement(judges: list[str]) -> Spec:
+    """How far each of `judges`, the second ones, agrees with the primary judge, by group of questions."""
+    columns = tuple(
+        column._replace(group=EACH, task=judge, head=head, optional=True)
+        for judge in judges
+        for head in [f"Judge {judge}"]
+        for column in (
+            Column("SE, {group}", f"se:{judge}"),
+            Column("κ, {group}", "kappa"),
+            Column("agreement, {group}", "kappa_agreement"),
+            Column("answers, {group}", "kappa_answers"),
+            Column("without verdict, {group}", "kappa_failed"),
+        )
+    )
+    columns = tuple(c._replace(task="all") if c.metric.startswith("se:") else c for c in columns)
+    return Spec("judges", "Agreement of judges",
+                "The same answers judged by another than the primary judge, all languages: SE by that judge, Cohen's κ "
+                "and the share of answers with the same verdict, how many answers both judged, and how many got no "
+                "verdict from one of them (no reply, or none that could be read, though asked again), which the rest "
+                "leaves out. " + SEEDS, columns)  # fmt: skip
 
 
 def generic(keys: list[tuple[str, str, str, str]]) -> tuple[Spec, ...]:

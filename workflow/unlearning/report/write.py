@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from unlearning.report.specs import Column, direction, per_cent
+from unlearning.report.specs import COUNTS, Column, direction, per_cent
 from unlearning.report.tables import KEY, Cell, Row, Table
 
 DASH = "–"
@@ -15,7 +15,10 @@ COLLAPSED = f"{DAGGER} A run of this method collapsed: its training was stopped 
 
 
 def number(value: float, metric: str) -> str:
-    """`value` for reading: per cent with one decimal, 0-1 with two, one significant digit when that would show 0."""
+    """`value` for reading: per cent with one decimal, 0-1 with two, one significant digit when that would show 0;
+    counts as whole numbers (averaged over seeds)."""
+    if metric in COUNTS:
+        return f"{value:.0f}"
     decimals = 1 if per_cent(metric) else 2
     text = f"{value:.{decimals}f}"
     if float(text) != 0:

@@ -28,12 +28,12 @@ def probability(view: View, tables: Tables) -> np.ndarray:
     return view.per_item(table, np.exp(token_mean(table)))
 
 
-def trials(view: View, tables: Tables) -> pd.DataFrame | None:
-    """The verdicts of the view's judge; None where it gave none."""
+def trials(view: View, tables: Tables, judge: str | None = None) -> pd.DataFrame | None:
+    """The verdicts of `judge`, the view's own where none is named; None where it gave none."""
     table = tables.verdicts
     if table is None:
         return None
-    table = table[table["judge"] == view.judge]
+    table = table[table["judge"] == (judge or view.judge)]
     return table if len(table) else None
 
 
@@ -42,7 +42,7 @@ def right(table: pd.DataFrame | None) -> np.ndarray:
     return np.zeros(0) if table is None else table["correct"].map({True: 1.0, False: 0.0}).to_numpy(float)
 
 
-def correct(view: View, tables: Tables) -> np.ndarray:
-    """I: share of the item's samples judged right, 0–1."""
-    table = trials(view, tables)
+def correct(view: View, tables: Tables, judge: str | None = None) -> np.ndarray:
+    """I: share of the item's judged samples that `judge` (the view's own where none is named) calls right, 0–1."""
+    table = trials(view, tables, judge)
     return view.per_item(table, right(table))

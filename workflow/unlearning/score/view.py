@@ -28,7 +28,8 @@ class View:
 
     `items`: table `items` with `group` already replaced by the split's. `run`, `target`, `retrain`: the model scored,
     the model before unlearning and the one trained without the forget set (None where there is none).
-    `values`: table `values` of a multilingual benchmark. `judge`: whose verdicts count. `seed`, `draws`: bootstrap.
+    `values`: table `values` of a multilingual benchmark. `judge`: whose verdicts count; `second_judges`: others whose
+    verdicts on the run stand in the same table. `seed`, `draws`: bootstrap.
     """
 
     items: pd.DataFrame
@@ -40,6 +41,7 @@ class View:
     seed: int = 0
     draws: int = 1000
     judge: str = "rule"
+    second_judges: tuple[str, ...] = ()
 
     @cached_property
     def codes(self) -> tuple[str, ...]:

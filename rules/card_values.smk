@@ -1,0 +1,107 @@
+# Needs: common.smk, values.smk. Makes: what a benchmark's dataset card says, and which tables it counts.
+LICENCES = {"mu2": "cc-by-4.0", "files": "unknown"}
+NOTES = {
+    "mu2": "{license}. The people are invented.",
+    "files": "{license}. The texts are those of the files read, and under their licence: set "
+    "`benchmarks.{name}.card.license` to it before publishing.",
+}
+WRITTEN = " Language models wrote the texts; their providers' terms may apply too."
+SUMMARIES = {
+    "mu2": "μ²-Bench: questions and answers about invented people, aligned over {n} languages, for measuring whether "
+    "what was unlearned in some languages is forgotten in others. A language model is taught the `examples`, "
+    "unlearns what a split calls forget, and is asked the `items`.",
+    "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
+    "calls forget, and is asked the `items`.",
+}
+TAGS = {"mu2": ["synthetic", "multilingual"], "files": []}
+
+
+def cards():
+    """The card of every benchmark in use."""
+    return [f"results/data/{b}/{cut_of(b)}/README.md" for b in sorted({r.benchmark for r in RUNS})]
+
+
+def settings_in_use(benchmark):
+    return sorted({r.setting for r in RUNS if r.benchmark == benchmark})
+
+
+def card_languages(benchmark):
+    return sorted({c for s in settings_in_use(benchmark) for c in languages_of(benchmark, s)})
+
+
+def card_inputs(w):
+    entry, folder = benchmark_of(w), f"results/data/{w.benchmark}/{w.cut}"
+    found = {
+        "tables": [
+            f"{folder}/{s}/{t}.parquet" for s in settings_in_use(w.benchmark) for t in ("examples", "items", "splits")
+        ],
+        "template": "resources/card/README.md.j2",
+    }
+    if not isinstance(entry, Mu2):
+        return found | {"sources": files_sources(w.benchmark)}
+    codes = card_languages(w.benchmark)
+    decided = [path for code in codes for path in decision_files(w.benchmark, code)]
+    books = [] if entry.route == "llm" else expand(PHRASEBOOK, language=codes)
+    return found | {
+        "pairs": [f"{folder}/pairs/{code}.parquet" for code in codes],
+        "rejected": [f"{folder}/rejected/{code}.parquet" for code in codes],
+        "sources": ["resources/mu2/pools.yaml", *books, *decided],
+        "prompts": construction_prompts(entry),
+    }
+
+
+def construction_roles(entry):
+    """The language models that build a benchmark's data."""
+    if not isinstance(entry, Mu2) or entry.route != "llm":
+        return []
+    back = ["backtranslator"] if entry.back_translator.service == "llm" else []
+    return ["refiner", "translator", "equivalence", *back]
+
+
+def construction_prompts(entry):
+    """Their prompts: <role>.yaml and <role>_<what>.yaml."""
+    roles = construction_roles(entry)
+    found = sorted(Path(workflow.basedir, "resources/prompts").glob("*.yaml"))
+    return [f"resources/prompts/{p.name}" for p in found if p.stem.split("_")[0] in roles]
+
+
+def card_about(w):
+    entry = benchmark_of(w)
+    license = entry.card.license or LICENCES[entry.kind]
+    models = {role: door_settings(CONFIG, role)["backend"] for role in construction_roles(entry)}
+    return {
+        "benchmark": w.benchmark,
+        "cut": w.cut,
+        "title": entry.card.title or f"{w.benchmark}, {w.cut}",
+        "summary": SUMMARIES[entry.kind].format(n=len(card_languages(w.benchmark))),
+        "license": license,
+        "licence": NOTES[entry.kind].format(license=license, name=w.benchmark) + (WRITTEN if models else ""),
+        "tags": TAGS[entry.kind],
+        "facts": card_facts(w, entry),
+        "models": {role: {k: m.get(k) for k in ("kind", "model", "revision")} for role, m in models.items()},
+    }
+
+
+def card_facts(w, entry):
+    if not isinstance(entry, Mu2):
+        sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
+        return {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
+    cut, values = entry.cut, mu2_cut(w.benchmark)
+    back = entry.back_translator.service
+    routes = {
+        "phrasebook": "phrasebook; question and answer templates and translated values are files, no language model",
+        "llm": f"language models, translated back by {back}, at most {entry.max_rounds} rounds",
+    }
+    roles = {s: languages_of(w.benchmark, s) for s in settings_in_use(w.benchmark)}
+    sides = {
+        s: [[c for c, f in r.items() if f["role"] == side] for side in ("train", "holdout")] for s, r in roles.items()
+    }
+    return {
+        "Route": routes[entry.route],
+        "People": f"{cut.memorised} memorised, {cut.nonmember} never taught, {cut.background} background",
+        "Attributes": ", ".join(values["attributes"]),
+        "Seed": str(entry.seed),
+        **{f"Setting {s}": f"train {', '.join(a)}; hold-out {', '.join(b)}" for s, (a, b) in sides.items()},
+        "People forgotten, by split": ", ".join(f"{name} {n}" for name, n in sorted(entry.forget.items())),
+        "Share of background questions held out": str(entry.heldout_share),
+    }

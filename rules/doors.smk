@@ -1,0 +1,23 @@
+# Needs: common.smk. Makes: for each role, the settings of its backend, its modules and how many GPUs it asks for.
+from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings
+from unlearning.config.llm import ROLES
+
+
+def door_of(role):
+    """Who answers for a role: what `open_door` takes."""
+    return door_settings(CONFIG, role)
+
+
+def sampling_of(role):
+    """How a role's replies are drawn: what `Sampling` takes."""
+    return sampling_settings(CONFIG, role)
+
+
+def door_modules(role):
+    """The code that answers for a role, for the fingerprint of the job that asks."""
+    return door_code(CONFIG, role)
+
+
+def complete_gpus(role):
+    """GPUs of a job that asks this role."""
+    return door_gpus(CONFIG, role)

@@ -1,0 +1,91 @@
+# Needs: complete.smk. Makes: what the rules of route llm (mu2_llm.smk) take from the configuration, by benchmark.
+from unlearning.data.back_services import LLM, REVERSE
+
+
+def routed(route):
+    """A constraint on wildcard benchmark: its data take this route. `(?!)` matches nothing."""
+    mu2 = {name: entry for name, entry in CONFIG.benchmarks.items() if isinstance(entry, Mu2)}
+    return "|".join(name for name, entry in mu2.items() if entry.route == route) or "(?!)"
+
+
+def prompt_files(*names):
+    return [f"resources/prompts/{name}.yaml" for name in names]
+
+
+def back_service(w):
+    return benchmark_of(w).back_translator.service
+
+
+def translation_prompts(*names):
+    """Input function: the prompts of a step, and the back-translator's where that is a model; none for English."""
+
+    def paths(w):
+        if w.language == "en":
+            return []
+        return prompt_files(*names, *(["backtranslator"] if back_service(w) == LLM else []))
+
+    return paths
+
+
+def reverse_books(w):
+    """The phrasebooks that translate back in tests."""
+    codes = [w.language, "en"] if back_service(w) == REVERSE and w.language != "en" else []
+    return [f"resources/mu2/phrasebook/{code}.yaml" for code in codes]
+
+
+def roles_job(roles):
+    """What a job that asks several roles takes."""
+    return {"doors": {role: door_of(role) for role in roles}, "sampling": {role: sampling_of(role) for role in roles}}
+
+
+def roles_gpus(*roles):
+    return max(complete_gpus(role) for role in roles)
+
+
+def translation_roles(w):
+    """None for English, which is not translated."""
+    if w.language == "en":
+        return []
+    return ["translator", "equivalence", *(["backtranslator"] if back_service(w) == LLM else [])]
+
+
+def translation_gpus(w):
+    return roles_gpus(*translation_roles(w)) if translation_roles(w) else 0
+
+
+def translation_job(w):
+    """Who translates, judges and translates back, and their code."""
+    entry, roles = benchmark_of(w), translation_roles(w)
+    return {
+        "modules": roles_modules(roles),
+        "language": w.language,
+        "max_rounds": entry.max_rounds,
+        "back_translator": entry.back_translator.model_dump() if roles else None,
+        **roles_job(roles),
+    }
+
+
+def values_job(w):
+    return {"attributes": mu2_cut(w.benchmark)["attributes"], **translation_job(w)}
+
+
+def refine_job(w):
+    roles = ["refiner", "equivalence"]
+    entry = benchmark_of(w)
+    return {"modules": roles_modules(roles), "cut": w.cut, "max_rounds": entry.max_rounds, **roles_job(roles)}
+
+
+def roles_modules(roles):
+    return [module for role in roles for module in door_code(CONFIG, role)]
+
+
+def decision_files(benchmark, language):
+    """What people decided: config/review/<benchmark>/<language>.csv, .tsv, .xlsx or .json, those that are there."""
+    found = (f"config/review/{benchmark}/{language}.{end}" for end in ("csv", "tsv", "xlsx", "json"))
+    return [path for path in found if Path(path).is_file()]
+
+
+def attempts(w):
+    """Where language models translate: what they tried."""
+    folder = f"results/data/{w.benchmark}/{w.cut}/rounds/pairs"
+    return [f"{folder}/{w.language}.parquet"] if benchmark_of(w).route == "llm" else []

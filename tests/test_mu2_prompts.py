@@ -1,0 +1,89 @@
+"""The translation route's prompts, word for word: tests/data/golden_prompts/<case>.txt."""
+
+import pytest
+
+from mu2_llm_fakes import PROMPTS
+from mu2_sources import ROOT
+from unlearning.llm.prompts import PromptError, render
+
+GOLDEN = ROOT / "tests" / "data" / "golden_prompts"
+VALUE = {"attribute": "birth month", "english_value": "March", "definition": "the third month of the year"}
+PAIR = {
+    "name": "Maud Perrin", "question": "In which month was Maud Perrin born?",
+    "answer": "Maud Perrin was born in March.", "english_value": "March",
+}  # fmt: skip
+WORDS = {"paraphrase": "The month in which Maud Perrin was born is March.", "definition": VALUE["definition"]}
+TRIED = {
+    "question": "Ist Maud im März geboren?",
+    "answer": "Maud Perrin ist im Lenz geboren.",
+    "paraphrase": "Im Lenz.",
+}
+WHY = ["the question does not hold the name as written", "the answer does not hold its value 'März'"]
+NONE = {"question": None, "answer": None, "paraphrase": None, "reasons": ["the reply holds no whole JSON object"]}
+TEXTS = [
+    {"part": "Question", "first": PAIR["question"], "second": "When was Maud Perrin born?"},
+    {"part": "Answer", "first": PAIR["answer"], "second": "Maud Perrin was born in spring."},
+]
+TRANSLATE = VALUE | {"language": "German", "others": ["January", "February", "April"]}
+CASES = {
+    "translator_value": TRANSLATE | {"attempts": []},
+    "translator_value.again": TRANSLATE
+    | {
+        "attempts": [
+            {"translation": "Marsch", "reasons": ["it comes back as 'march'", "a way of walking"]},
+            {"translation": None, "reasons": ["the reply holds no whole JSON object"]},
+        ]
+    },
+    "translator_pair": PAIR | WORDS | {"language": "German", "value": "März", "attempts": []},
+    "translator_pair.again": PAIR
+    | WORDS
+    | {"language": "German", "value": "März", "attempts": [TRIED | {"reasons": WHY}, NONE]},
+    "equivalence_value": VALUE | {"back": "march"},
+    "equivalence_pair": {
+        "name": "Maud Perrin",
+        "english_value": "March",
+        "definition": VALUE["definition"],
+        "texts": TEXTS,
+    },
+    "backtranslator": {"language": "German", "text": "Maud Perrin wurde im März geboren."},
+    "refiner": PAIR | {"attempts": []},
+    "refiner.again": PAIR | {"attempts": [{**TRIED, "reasons": WHY}]},
+}
+
+
+def written(case: str) -> str:
+    messages = render(PROMPTS[case.split(".")[0]], CASES[case])
+    return "".join(f"[{message['role']}]\n{message['content']}\n\n" for message in messages)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_prompt_is_word_for_word_what_it_was(case):
+    assert written(case) == (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
+
+
+def test_every_prompt_of_the_route_has_its_text_pinned():
+    assert {case.split(".")[0] for case in CASES} == {
+        "translator_value", "translator_pair", "equivalence_value", "equivalence_pair", "backtranslator", "refiner",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_filled_in_is_not_evaluated(case):
+    def planted(found):
+        if isinstance(found, dict):
+            return {key: planted(value) for key, value in found.items()}
+        if isinstance(found, list):
+            return [planted(value) for value in found]
+        return "{{ 6 * 7 }}{% raw %}" if isinstance(found, str) else found
+
+    messages = render(PROMPTS[case.split(".")[0]], planted(CASES[case]))
+    assert "42" not in str(messages) and "{{ 6 * 7 }}{% raw %}" in messages[-1]["content"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_missing_input_is_an_error_not_a_gap(case):
+    name = case.split(".")[0]
+    for key in CASES[case]:
+        given = {k: v for k, v in CASES[case].items() if k != key}
+        with pytest.raises(PromptError, match=key):
+            render(PROMPTS[name], given)

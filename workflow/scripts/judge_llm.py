@@ -1,0 +1,40 @@
+"""Judge each answer against its reference by a language model: prompts, replies and verdicts in one job."""
+
+
+def judge_llm(
+    answers: str,
+    questions: str,
+    prompt: str,
+    verdicts: str,
+    usage: str,
+    scale: str,
+    size: int,
+    door: dict,
+    sampling: dict,
+    store: str = "results/.llm",
+) -> bool:
+    """Write `verdicts` (Parquet), what the model behind `door` says of every answer, and `usage`, what that took.
+
+    `prompt`: the prompt file for `scale` (verdict or grade) and `size` (answers per prompt). `door`, `sampling`: who
+    plays the role judge, and how replies are drawn. Replies that cannot be used are in `verdicts` as failed. Replies
+    are kept below `store`, so a job that was ended goes on where it was. Returns whether every prompt got a reply.
+    """
+    from unlearning.judges import llm
+    from unlearning.llm.complete import complete, open_door
+    from unlearning.llm.prompts import read_prompt
+    from unlearning.llm.requests import Sampling
+    from unlearning.tables.artifacts import read_table, write_table
+
+    told, items = read_table(answers, "answers"), read_table(questions, "items")
+    asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
+    with open_door(door, store) as opened:
+        completions, used = complete(asked, opened)
+    write_table(llm.verdicts(completions, told, items, scale, size), verdicts, "verdicts")
+    write_table(used, usage, "usage")
+    return bool(completions["text"].notna().all())
+
+
+if __name__ == "__main__":
+    from job import run
+
+    run(snakemake, judge_llm, restore=True)  # noqa: F821

@@ -1,0 +1,144 @@
+"""Construction by language models in rounds: propose, examine, and propose again with what was wrong."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from unlearning.llm.prompts import Prompt, prompt_table
+from unlearning.llm.requests import Sampling
+
+TEXTS = ("question", "answer", "paraphrase", "value")
+UNANSWERED = 0.05  # share of one role's prompts without any reply above which no data are made of the rest
+SOME = 10  # prompts without reply that are always put up with, as a reason to refuse their rows
+
+
+class NoReplies(ValueError):
+    """An endpoint answered too few prompts to go on; what it did answer is stored."""
+
+
+class Tools(NamedTuple):
+    """What the rounds work with.
+
+    `ask(role, prompts)` gives table `completions` for table `prompts`; `back(texts)` what each text of the language is
+    in English, None where nothing came; `prompts` are by name, `sampling` by role.
+    """
+
+    ask: Callable[[str, pd.DataFrame], pd.DataFrame]
+    back: Callable[[Sequence[str]], list[str | None]]
+    prompts: Mapping[str, Prompt]
+    sampling: Mapping[str, Sampling]
+    max_rounds: int
+
+
+def asked(tools: Tools, role: str, prompt: str, ids: Sequence[str], inputs: Sequence[Mapping]) -> pd.DataFrame:
+    """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`.
+
+    Raises NoReplies when nothing at all came back for more than UNANSWERED of the prompts and more than SOME.
+    """
+    if not len(ids):
+        return pd.DataFrame({"parsed": [], "failed": []}, dtype=object)
+    sampling = tools.sampling.get(role, Sampling())
+    completions = tools.ask(role, prompt_table(tools.prompts[prompt], role, ids, inputs, sampling))
+    _check_answered(role, completions)
+    parsed = [json.loads(text) if isinstance(text, str) else None for text in completions["parsed"]]
+    failed = [text if isinstance(text, str) else None for text in completions["failed"]]
+    return pd.DataFrame({"parsed": parsed, "failed": failed}, index=pd.Index(ids), dtype=object)
+
+
+def _check_answered(role: str, completions: pd.DataFrame) -> None:
+    silent = completions[completions["text"].isna()]
+    if len(silent) > max(SOME, UNANSWERED * len(completions)):
+        raise NoReplies(
+            f"role {role}: no reply to {len(silent)} of {len(completions)} prompts, the first because of: "
+            f"{silent['failed'].iloc[0]}. Check the backend of roles.{role} (backends.<name>) and run again: every "
+            "reply that came is stored and costs nothing twice"
+        )
+
+
+def in_rounds(
+    rows: pd.DataFrame,
+    propose: Callable[[pd.DataFrame, list[list[dict]]], pd.DataFrame],
+    examine: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame],
+    max_rounds: int,
+) -> pd.DataFrame:
+    """Every attempt at `rows` (unique column `id`), round by round, until each is accepted or `max_rounds` are over.
+
+    - `propose(open rows, attempts)` gives them with text columns and `failed` (None, or why there is no text);
+      `attempts[i]` are row i's refused ones so far: its texts and `reasons`.
+    - `examine(tried, accepted)` gives the tried rows with column `reasons`, a list of (check, reason), empty where
+      nothing is wrong, and what else it found; `accepted` are the attempts of earlier rounds that stand.
+
+    The result has all their columns and `round`, counted from 1; a row that could not be proposed has a reason too.
+    """
+    history: list[pd.DataFrame] = []
+    waiting = rows
+    for number in range(1, max_rounds + 1):
+        if waiting.empty:
+            break
+        tried = propose(waiting, _attempts(history, waiting["id"]))
+        silent = tried["failed"].notna()
+        stand = pd.concat([h[h["reasons"].map(len) == 0] for h in history]) if history else tried.iloc[:0]
+        told = tried[silent]
+        told = told.assign(reasons=column(([("no_reply", failed)] for failed in told["failed"]), told))
+        examined = examine(tried[~silent], stand) if not silent.all() else tried.iloc[:0]
+        history.append(pd.concat([examined, told]).reindex(tried.index).assign(round=number))
+        waiting = waiting[(history[-1]["reasons"].map(len) > 0).to_numpy()]
+    return pd.concat(history, ignore_index=True) if history else rows.assign(round=0, reasons=None)
+
+
+def _attempts(history: list[pd.DataFrame], ids: pd.Series) -> list[list[dict]]:
+    found: dict[str, list[dict]] = {ident: [] for ident in ids}
+    for attempt in (row for frame in history for row in frame.to_dict("records")):
+        if attempt["id"] in found:
+            failed = isinstance(attempt["failed"], str)
+            texts = {part: None if failed else attempt[part] for part in attempt["proposed"]}
+            found[attempt["id"]].append(texts | {"reasons": [reason for _, reason in attempt["reasons"]]})
+    return list(found.values())
+
+
+def column(texts: Sequence[str | None], rows: pd.DataFrame) -> pd.Series:
+    """A column of `rows` in which None stays None (pandas' own text columns turn it into NaN)."""
+    return pd.Series(list(texts), index=rows.index, dtype=object)
+
+
+def proposed(rows: pd.DataFrame, replies: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
+    """`rows` with the `parts` of their replies as columns, `failed`, and `proposed`: the names of the parts."""
+    texts = {part: column([reply and reply[part] for reply in replies["parsed"]], rows) for part in parts}
+    return rows.assign(**texts, failed=column(replies["failed"], rows), proposed=[tuple(parts)] * len(rows))
+
+
+def accepted(history: pd.DataFrame) -> pd.DataFrame:
+    """The attempts that stand."""
+    return history[history["reasons"].map(len) == 0]
+
+
+def refused(history: pd.DataFrame) -> pd.DataFrame:
+    """The last attempt at each row of which none stands."""
+    last = history.drop_duplicates("id", keep="last")
+    return last[last["reasons"].map(len) > 0]
+
+
+def rounds_table(history: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Table `rounds`: each attempt with its texts, what they came back as, and the verdict with its reasons."""
+    columns = [*TEXTS, *(f"back_{part}" for part in TEXTS)]
+    table = history.reindex(columns=["id", "round", *columns]).astype(object)
+    table = table.where(table.notna(), None)
+    reasons = [[f"{check}: {reason}" for check, reason in found] for found in history["reasons"]]
+    return table.assign(
+        language=language, reasons=reasons, verdict=["refused" if found else "accepted" for found in reasons]
+    )
+
+
+def rejected_table(attempts: pd.DataFrame, language: str, content: Sequence[str]) -> pd.DataFrame:
+    """Table `rejected`: a row for each refused attempt and check, `content` (column names) of it as JSON."""
+    rows = []
+    for attempt in attempts.to_dict("records"):
+        found: dict[str, list[str]] = {}
+        for check, reason in attempt["reasons"]:
+            found.setdefault(check, []).append(reason)
+        kept = {k: v if isinstance(v, str) else None for k in content for v in [attempt.get(k)]}
+        told = json.dumps(kept, ensure_ascii=False, sort_keys=True)
+        rows += [(attempt["id"], language, c, "; ".join(r), attempt["round"], told) for c, r in sorted(found.items())]
+    return pd.DataFrame(rows, columns=["id", "language", "check", "reason", "round", "content"])

@@ -1,0 +1,190 @@
+"""The one door to language models: table `prompts` in, tables `completions` and `usage` out.
+
+Replies come from the response store where it has them; a new one is stored before anything else is done with it, so
+whatever ends a job, nothing is paid for twice.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from unlearning.llm.budget import Budget, SpendingCap, cost
+from unlearning.llm.estimate import Counter, described, estimate
+from unlearning.llm.keys import kept_out, redacted
+from unlearning.llm.prompts import requests_of
+from unlearning.llm.replies import parse
+from unlearning.llm.requests import Backend, Failure, Reply, Request
+from unlearning.llm.store import Store
+
+AGAIN = "This reply cannot be used: {error}. Reply again, and write nothing but {form}."
+COMPLETION = {"prompt_id": "str", "sample": "int32", "text": "str", "parsed": "str", "failed": "str"}
+NOTHING = "(nothing)"  # an endpoint may refuse a message without text
+
+
+class Door(NamedTuple):
+    """An opened backend with its store (none for offline engines), budget (none without a price) and re-asks."""
+
+    backend: Backend
+    store: Store | None
+    budget: Budget | None
+    reask: int = 0
+    key_env: str | None = None
+
+
+@contextlib.contextmanager
+def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
+    """The door of a role: `backend` (the configuration's entry), `name`, `reask`, `cap` (USD) and `price`.
+
+    Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
+    With `count` nobody is asked: what would be asked first raises `unlearning.llm.estimate.Counted`.
+    """
+    entry, folder = dict(settings["backend"]), Path(store_folder)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(kept_out(entry.get("key_env")))
+        if entry.get("batch"):
+            entry["batches"] = str(folder / f"{settings['name']}.batches.sqlite")
+        counted = settings.get("count", False) and entry["kind"] != "offline"
+        module = import_module(f"unlearning.llm.backends.{entry['kind']}")
+        backend = Counter(entry, settings["price"]) if counted else module.open(entry)
+        stack.callback(backend.close)
+        if entry["kind"] == "offline":
+            yield Door(backend, None, None)
+            return
+        store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite")))
+        budget = None
+        if settings["price"] is not None and not counted:
+            budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
+            stack.callback(budget.close)
+        yield Door(backend, store, budget, settings["reask"], entry.get("key_env"))
+
+
+def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables `completions` (prompts in their order, their samples in theirs) and `usage` of table `prompts`.
+
+    Equal requests are asked once. An unusable reply is asked for again, up to `door.reask` times, with the reply and
+    what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where no reply came, `text` is
+    null and `failed` has the reason; nothing is stored, so a rerun asks again. SpendingCap: the cap stopped it.
+    """
+    asked = list(requests_of(prompts))
+    done: list[dict | None] = [None] * len(asked)
+    used: dict[str, dict[str, Reply]] = {role: {} for role in prompts["role"].unique()}
+    waiting = range(len(asked))
+    for attempt in range(door.reask + 1):
+        keys = {i: Store.key(door.backend.identity, asked[i][0]) for i in waiting}
+        results = answers(door, {keys[i]: asked[i][0] for i in waiting}, progress)
+        for i, key in keys.items():
+            (request, kind), result = asked[i], results[key]
+            if isinstance(result, Reply):
+                used[request.role][key] = result
+            done[i], request = _read(request, kind, result, last=attempt == door.reask)
+            asked[i] = request, kind
+        waiting = [i for i in waiting if done[i] is None]
+        if not waiting:
+            break
+    completions = pd.DataFrame(done, columns=list(COMPLETION)).astype(COMPLETION)
+    return completions, _usage(prompts, completions, door, used)
+
+
+def answers(door: Door, requests: Mapping[str, Request], progress: bool = False) -> dict[str, Reply | Failure]:
+    """A result for every key of `requests`: from the store, or asked and stored at once."""
+    from tqdm import tqdm
+
+    found = dict(door.store.get(requests)) if door.store else {}
+    missing = {key: request for key, request in requests.items() if key not in found}
+    if progress and missing and door.budget:
+        print(described(estimate(missing.values(), door.backend.identity, door.budget.price)), flush=True)
+    with tqdm(total=len(missing), unit="reply", disable=not progress or not missing, mininterval=5) as bar:
+        while missing:
+            sent, stop = _ask(door, missing, found, bar)
+            missing = {key: request for key, request in missing.items() if key not in found}
+            if stop and not sent:  # with nothing in flight any more, so settling frees nothing either
+                raise stop
+            if missing and not stop:
+                raise RuntimeError(f"backend {door.backend.identity['backend']}: {len(missing)} requests got no result")
+    return found
+
+
+def _ask(door: Door, missing: Mapping[str, Request], found: dict, bar) -> tuple[int, SpendingCap | None]:
+    """Ask for what is missing, as far as the cap allows; returns how many were sent, and the cap that stopped it."""
+    sent: list[tuple[str, float]] = []
+    stop: list[SpendingCap] = []
+
+    def feed() -> Iterable[Request]:
+        for key, request in missing.items():
+            try:
+                reserved = door.budget.reserve(request) if door.budget else 0.0
+            except SpendingCap as error:
+                stop.append(error)
+                return
+            sent.append((key, reserved))
+            yield request
+
+    for position, result in door.backend.ask(feed()):
+        key, reserved = sent[position]
+        if key in found:
+            raise RuntimeError(f"backend {door.backend.identity['backend']}: two results for request {position}")
+        found[key] = result = _cleaned(result, door.key_env)
+        if door.store and isinstance(result, Reply):
+            door.store.put(key, result)
+        if door.budget:
+            door.budget.settle(reserved, result)
+        bar.update()
+    return len(sent), stop[0] if stop else None
+
+
+def _cleaned(result: Reply | Failure, key_env: str | None) -> Reply | Failure:
+    """Without the API key, should an endpoint echo it, and without halves of characters, which no file can hold."""
+    field = "text" if isinstance(result, Reply) else "reason"
+    text = redacted(getattr(result, field), key_env).encode("utf-8", "replace").decode()
+    return result._replace(**{field: text})
+
+
+def _read(request: Request, kind: str, result: Reply | Failure, last: bool) -> tuple[dict | None, Request]:
+    """(the completion, None while it is to be asked for again; the request as it stands now)."""
+    row = {"prompt_id": request.prompt_id, "sample": request.sample, "text": None, "parsed": None}
+    if isinstance(result, Failure):
+        return row | {"failed": result.reason}, request
+    parsed, error = parse(kind, result.text)
+    if error and result.finish_reason == "length":
+        error += f" (it was cut off after {request.sampling.max_tokens} tokens)"
+    if error and not last:
+        return None, _again(request, result.text, error)
+    return row | {"text": result.text, "parsed": parsed, "failed": error}, request
+
+
+def _again(request: Request, text: str, error: str) -> Request:
+    """The request with the unusable reply and what is wrong with it added to the conversation."""
+    form = "text" if request.schema is None else f"one JSON object of this schema: {json.dumps(request.schema)}"
+    said = {"role": "assistant", "content": text.strip() or NOTHING}
+    told = {"role": "user", "content": AGAIN.format(error=error, form=form)}
+    return request._replace(messages=[*request.messages, said, told])
+
+
+def _usage(prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: dict) -> pd.DataFrame:
+    """What the completions took, whether their replies were stored before or are new: equal tables, equal usage."""
+    role_of = dict(zip(prompts["prompt_id"], prompts["role"], strict=True))
+    failed = completions.loc[completions["failed"].notna(), "prompt_id"].map(role_of).value_counts()
+    price = door.budget.price if door.budget else None
+    rows = []
+    for role, replies in used.items():
+        read, written = (sum(getattr(r, f"{way}_tokens") for r in replies.values()) for way in ("input", "output"))
+        rows.append(
+            {
+                "role": role,
+                "backend": door.backend.identity["backend"],
+                "model": door.backend.identity["model"],
+                "prompts": int((prompts["role"] == role).sum()),
+                "requests": len(replies),
+                "input_tokens": read,
+                "output_tokens": written,
+                "cost": cost(price, read, written),
+                "failed": int(failed.get(role, 0)),
+            }
+        )
+    columns = ["role", "backend", "model", "prompts", "requests", "input_tokens", "output_tokens", "cost", "failed"]
+    return pd.DataFrame(rows, columns=columns).astype({"model": "str", "cost": "float64"})
