@@ -46,6 +46,7 @@ def build_all(folder: Path, languages: list[str], background: int) -> None:
             pairs,
             rejected,
             code,
+            "full",
         )
     files = [folder / f"pairs_{code}.parquet" for code in languages]
     outputs = [folder / f"{name}.parquet" for name in ("examples", "items", "splits")]
