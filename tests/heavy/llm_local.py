@@ -123,8 +123,8 @@ def vllm(show) -> None:
     show(f"guided: replies that end within {GUIDED} tokens, of {BULK}", int(whole.sum()), f">= {0.95 * BULK:.0f}",
          whole.mean() >= 0.95)  # fmt: skip
     kinds = [kind for _, kind in pairs]
-    valid = [parse(kind, text)[0] is not None for kind, text in zip(kinds, guided["text"], strict=True)]
-    ended = sum(whole & valid)
+    valid = pd.Series([parse(kind, text)[0] is not None for kind, text in zip(kinds, guided["text"], strict=True)])
+    ended = int((whole & valid).sum())
     show("guided: of these, valid by their schema", f"{ended}/{whole.sum()}", "all", ended == whole.sum())
     show("guided: tokens written per CPU second, vLLM", float(guided["output_tokens"].sum() / seconds), "> 0", True)
     share = sum(parse(kind, text)[0] is not None for kind, text in zip(kinds, free["text"], strict=True)) / BULK
