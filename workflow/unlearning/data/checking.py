@@ -35,14 +35,15 @@ def run_checks(pairs: pd.DataFrame, context: Context, round_: int = 0) -> tuple[
     Nothing is dropped silently: each refused row is in `rejected` with every reason, the round and its content as JSON.
     """
     reasons = {name: check.failures(pairs, context) for name, check in CHECKS.items()}
-    refused = [_rejected(pairs[found.notna()], name, found.dropna(), round_) for name, found in reasons.items()]
+    refused = [rejected(pairs[found.notna()], name, found.dropna(), round_) for name, found in reasons.items()]
     passed = pd.DataFrame(reasons).isna().all(axis="columns")
     return pairs[passed].reset_index(drop=True), pd.concat(refused, ignore_index=True).sort_values(
         ["id", "check"], ignore_index=True
     )
 
 
-def _rejected(rows: pd.DataFrame, check: str, reasons: pd.Series, round_: int) -> pd.DataFrame:
+def rejected(rows: pd.DataFrame, check: str, reasons: pd.Series, round_: int) -> pd.DataFrame:
+    """Table `rejected`: `rows` of table `pairs`, each with its reason and its content as JSON."""
     content = [json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows.to_dict("records")]
     return pd.DataFrame({
         "id": rows["pair_id"], "language": rows["language"], "check": check, "reason": reasons.astype("str"),

@@ -1,11 +1,10 @@
 """People's decisions applied to the rows of one language, before and after the mechanical checks."""
 
-import json
 from typing import NamedTuple
 
 import pandas as pd
 
-from unlearning.data.checking import run_checks
+from unlearning.data.checking import rejected, run_checks
 from unlearning.data.context import Context, reverse_table
 from unlearning.review.decisions import still_about
 from unlearning.review.rows import TEXTS
@@ -50,12 +49,8 @@ def sort_by_decision(pairs: pd.DataFrame, decided: pd.DataFrame, round_: int = 0
 
 def refused_by_people(rows: pd.DataFrame, comments: pd.Series, round_: int = 0) -> pd.DataFrame:
     """Table `rejected` for `rows` that a person rejected: check `review`, reason the person's comment."""
-    content = [json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows.to_dict("records")]
     reasons = "rejected by a person" + (": " + comments.fillna("")).where(comments.fillna("") != "", "")
-    return pd.DataFrame({
-        "id": rows["pair_id"], "language": rows["language"], "check": "review", "reason": reasons.astype("str"),
-        "round": round_, "content": content,
-    })  # fmt: skip
+    return rejected(rows, "review", reasons, round_)
 
 
 def check_reviewed(
