@@ -103,6 +103,12 @@ def test_a_value_that_is_never_right_is_not_in_the_table_and_its_pairs_are_rejec
     assert asked.asked()["translator"] == len(english) - len(lost)  # nothing is asked about a pair without value
 
 
+def test_where_no_value_is_ever_right_all_pairs_are_rejected_and_the_tables_stand(books, english):
+    built, model = pairs(books, english, value_fault=lambda ident, inputs: "lorem ipsum")
+    assert built.pairs.empty and built.rounds.empty and not model.sent
+    assert set(built.rejected["check"]) == {"value_translation"} and len(built.rejected) == len(english)
+
+
 def test_two_values_with_one_translation_both_go_round_again(books):
     def back(texts):  # a back-translator to which one word is as good as another
         return [{"Ding": None}.get(text, text) for text in texts]

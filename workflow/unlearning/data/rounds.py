@@ -126,9 +126,8 @@ def rounds_table(history: pd.DataFrame, language: str) -> pd.DataFrame:
     table = history.reindex(columns=["id", "round", *columns]).astype(object)
     table = table.where(table.notna(), None)
     reasons = [[f"{check}: {reason}" for check, reason in found] for found in history["reasons"]]
-    return table.assign(
-        language=language, reasons=reasons, verdict=["refused" if found else "accepted" for found in reasons]
-    )
+    verdicts = ["refused" if found else "accepted" for found in reasons]
+    return table.assign(language=language, reasons=column(reasons, table), verdict=column(verdicts, table))
 
 
 def rejected_table(attempts: pd.DataFrame, language: str, content: Sequence[str]) -> pd.DataFrame:
