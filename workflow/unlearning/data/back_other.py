@@ -1,14 +1,13 @@
 """Back into English without a translation service: by a language model, or backwards through the phrasebooks."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from unlearning.data.back_services import Back
 from unlearning.data.languages import Language
 from unlearning.data.phrasebook import PLACEHOLDER, TEMPLATES, Phrasebook
 from unlearning.data.rounds import asked
 from unlearning.data.text import fold
-
-Back = Callable[[Sequence[str]], list[str | None]]
 
 
 def by_model(tools, language: Language) -> Back:

@@ -4,8 +4,11 @@ All but `llm` and `reverse` are classes of deep-translator 1.11.4. Left out of i
 (pons, linguee), which translate no sentence, and chatgpt, whose client is gone: `llm` takes its place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+Back = Callable[[Sequence[str]], list[str | None]]
+"""What each text is in English, None where nothing came."""
 
 CODES = ("en", "de", "id", "af", "es", "lv", "zh", "ko", "ur", "el", "mk", "th")
 LLM, REVERSE = "llm", "reverse"

@@ -15,12 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
-from unlearning.data.back_services import SERVICES, Service
+from unlearning.data.back_services import SERVICES, Back, Service
 from unlearning.llm.keys import read_key
 from unlearning.llm.requests import Reply, Request, Sampling
 from unlearning.llm.store import Store
 
-Back = Callable[[Sequence[str]], list[str | None]]
 REFUSED = ("AuthorizationException", "ApiKeyException", "NotValidLength", "NotValidPayload",
            "LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")  # fmt: skip
 NOTHING = ("TranslationNotFound", "ElementNotFoundInGetRequest")

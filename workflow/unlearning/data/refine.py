@@ -62,7 +62,7 @@ def _examine(tried: pd.DataFrame, context: Context, tools: Tools) -> pd.DataFram
         if not row.question.rstrip().endswith("?"):
             row.reasons.append(("question_kept", f"{row.question!r} is no question any more"))
     changed = (checked["question"] != checked["en_question"]) | (checked["answer"] != checked["en_answer"])
-    unsure = checked[changed & (checked["reasons"].map(len) == 0)]
+    unsure = accepted(checked[changed])
     said = judge_pairs(unsure, tools, tuple(REFINED))
     reasons = [
         [*found, *([("equivalence", said[ident])] if ident in said else [])]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.data.rounds import accepted
 from unlearning.review.decisions import still_about
 from unlearning.review.rows import TEXTS
 
@@ -47,7 +48,7 @@ def reject(history: pd.DataFrame, rejections: pd.DataFrame) -> pd.DataFrame:
     """
     if rejections.empty or history.empty:
         return history
-    stand = history[history["reasons"].map(len) == 0]
+    stand = accepted(history)
     beside = stand[["id"]].merge(rejections, on="id", how="left").set_axis(stand.index)
     hit = beside[beside["decision"].notna() & still_about(beside, stand)]
     reasons = history["reasons"].to_dict()

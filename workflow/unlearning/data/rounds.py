@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.data.back_services import Back
 from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
 
@@ -26,7 +27,7 @@ class Tools(NamedTuple):
     """
 
     ask: Callable[[str, pd.DataFrame], pd.DataFrame]
-    back: Callable[[Sequence[str]], list[str | None]]
+    back: Back
     prompts: Mapping[str, Prompt]
     sampling: Mapping[str, Sampling]
     max_rounds: int
@@ -79,7 +80,7 @@ def in_rounds(
             break
         tried = propose(waiting, _attempts(history, waiting["id"]))
         silent = tried["failed"].notna()
-        stand = pd.concat([h[h["reasons"].map(len) == 0] for h in history]) if history else tried.iloc[:0]
+        stand = pd.concat([accepted(h) for h in history]) if history else tried.iloc[:0]
         told = tried[silent]
         told = told.assign(reasons=column(([("no_reply", failed)] for failed in told["failed"]), told))
         examined = examine(tried[~silent], stand) if not silent.all() else tried.iloc[:0]
