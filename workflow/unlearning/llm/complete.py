@@ -20,6 +20,7 @@ from unlearning.llm.prompts import requests_of
 from unlearning.llm.replies import parse
 from unlearning.llm.requests import Backend, Failure, Reply, Request
 from unlearning.llm.store import Store
+from unlearning.llm.usage import COLUMNS
 
 AGAIN = "This reply cannot be used: {error}. Reply again, and write nothing but {form}."
 COMPLETION = {"prompt_id": "str", "sample": "int32", "text": "str", "parsed": "str", "failed": "str"}
@@ -186,5 +187,4 @@ def _usage(prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: d
                 "failed": int(failed.get(role, 0)),
             }
         )
-    columns = ["role", "backend", "model", "prompts", "requests", "input_tokens", "output_tokens", "cost", "failed"]
-    return pd.DataFrame(rows, columns=columns).astype({"model": "str", "cost": "float64"})
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"model": "str", "cost": "float64"})

@@ -7,8 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from unlearning.llm.complete import Door, complete, open_door
-
-COLUMNS = ("role", "backend", "model", "prompts", "requests", "input_tokens", "output_tokens", "cost", "failed")
+from unlearning.llm.usage import added_up
 
 
 class Asker:
@@ -25,14 +24,8 @@ class Asker:
         return completions
 
     def usage(self) -> pd.DataFrame:
-        """Table `usage`: one row for each role and model; a sum of costs is null when one of them is."""
-        if not self._usage:
-            return pd.DataFrame(columns=list(COLUMNS))
-        together = pd.concat(self._usage).assign(priced=lambda t: t["cost"].notna())
-        sums = together.groupby(["role", "backend", "model"], dropna=False, as_index=False).agg(
-            {**dict.fromkeys(COLUMNS[3:], "sum"), "priced": "all"}
-        )
-        return sums.assign(cost=sums["cost"].where(sums["priced"].astype(bool)))[list(COLUMNS)]
+        """Table `usage` of all that was asked."""
+        return added_up(self._usage)
 
 
 @contextlib.contextmanager

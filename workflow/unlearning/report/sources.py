@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.cache.provenance import beside
+from unlearning.llm.usage import added_up
 from unlearning.tables.artifacts import read_table
 
 RUN = ("benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack")
@@ -143,13 +144,7 @@ def read_usage(paths: Iterable[str]) -> list[dict]:
 
     `cost` (USD) is None where a table of the row has no price. Several runs may share a reply, which each counts.
     """
-    tables = [read_table(Path(path), "usage") for path in sorted(paths)]
-    rows = pd.concat(tables) if tables else pd.DataFrame()
-    if rows.empty:
-        return []
-    by = rows.groupby(["role", "backend", "model"], dropna=False, sort=True)
-    numbers = ["prompts", "requests", "input_tokens", "output_tokens", "failed"]
-    found = by[numbers].sum().join(by["cost"].agg(lambda cost: cost.sum(skipna=False))).reset_index()
+    found = added_up([read_table(Path(path), "usage") for path in sorted(paths)])
     return found.astype(object).where(found.notna(), None).to_dict("records")
 
 
