@@ -13,7 +13,7 @@ SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 
-.PHONY: overlay-exists run dry review estimate test test-llm accept lint docs prune bench clean help
+.PHONY: overlay-exists overlay-sound run dry review estimate test test-llm accept lint docs prune bench clean help
 
 help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
@@ -40,13 +40,14 @@ help:
 overlay-exists:
 	@test -z "$(CONFIG)" || ls $(CONFIG) >/dev/null 2>&1 || { echo "CONFIG: no file $(CONFIG); overlays lie in config/"; exit 1; }
 
-run: overlay-exists $(VENV)/.ready
+overlay-sound: overlay-exists $(VENV)/.ready
 	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+
+run: overlay-sound
 	@$(BIN)/snakemake $(OVERLAY) $(SNAKEMAKE_ARGS)
 	@echo "The report is at $(abspath $(REPORT))"
 
-dry: overlay-exists $(VENV)/.ready
-	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+dry: overlay-sound
 ifeq ($(strip $(SNAKEMAKE_ARGS)),)
 	@$(BIN)/python workflow/scripts/dry.py $(OVERLAY)
 	@echo "Why, job by job: make dry SNAKEMAKE_ARGS=--dry-run"
@@ -54,12 +55,10 @@ else
 	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
 endif
 
-estimate: overlay-exists $(VENV)/.ready
-	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+estimate: overlay-sound
 	@$(BIN)/python workflow/scripts/estimate.py $(OVERLAY)
 
-review: overlay-exists $(VENV)/.ready
-	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
+review: overlay-sound
 	@$(BIN)/snakemake review $(OVERLAY) $(SNAKEMAKE_ARGS)
 	@ls results/data/*/*/review/*.xlsx
 

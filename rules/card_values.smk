@@ -1,4 +1,4 @@
-# Needs: common.smk, values.smk. Makes: what a benchmark's dataset card says, and which tables it counts.
+# Needs: values.smk, mu2_route.smk. Makes: what a benchmark's dataset card says, and which tables it counts.
 LICENCES = {"mu2": "cc-by-4.0", "files": "unknown"}
 NOTES = {
     "mu2": "{license}. The people are invented.",
@@ -54,8 +54,7 @@ def construction_roles(entry):
     """The language models that build a benchmark's data."""
     if not isinstance(entry, Mu2) or entry.route != "llm":
         return []
-    back = ["backtranslator"] if entry.back_translator.service == "llm" else []
-    return ["refiner", "translator", "equivalence", *back]
+    return ["refiner", "translator", "equivalence", *back_roles(entry)]
 
 
 def construction_prompts(entry):
@@ -68,7 +67,7 @@ def construction_prompts(entry):
 def card_about(w):
     entry = benchmark_of(w)
     license = entry.card.license or LICENCES[entry.kind]
-    models = {role: door_settings(CONFIG, role)["backend"] for role in construction_roles(entry)}
+    models = {role: door_of(role)["backend"] for role in construction_roles(entry)}
     return {
         "benchmark": w.benchmark,
         "cut": w.cut,

@@ -1,4 +1,5 @@
-# Needs: complete.smk. Makes: what the rules of route llm (mu2_llm.smk) take from the configuration, by benchmark.
+# Needs: doors.smk, values.smk. Makes: what the rules of route llm (mu2_llm.smk) take from the configuration, by
+# benchmark, and where people's decisions lie.
 from unlearning.data.back_services import LLM, REVERSE
 
 
@@ -12,8 +13,9 @@ def prompt_files(*names):
     return [f"resources/prompts/{name}.yaml" for name in names]
 
 
-def back_service(w):
-    return benchmark_of(w).back_translator.service
+def back_roles(entry):
+    """The role that translates back, where a language model does; its prompt has the same name."""
+    return ["backtranslator"] if entry.back_translator.service == LLM else []
 
 
 def translation_prompts(*names):
@@ -22,20 +24,25 @@ def translation_prompts(*names):
     def paths(w):
         if w.language == "en":
             return []
-        return prompt_files(*names, *(["backtranslator"] if back_service(w) == LLM else []))
+        return prompt_files(*names, *back_roles(benchmark_of(w)))
 
     return paths
 
 
 def reverse_books(w):
     """The phrasebooks that translate back in tests."""
-    codes = [w.language, "en"] if back_service(w) == REVERSE and w.language != "en" else []
+    reverse = benchmark_of(w).back_translator.service == REVERSE and w.language != "en"
+    codes = [w.language, "en"] if reverse else []
     return [f"resources/mu2/phrasebook/{code}.yaml" for code in codes]
 
 
 def roles_job(roles):
-    """What a job that asks several roles takes."""
-    return {"doors": {role: door_of(role) for role in roles}, "sampling": {role: sampling_of(role) for role in roles}}
+    """What a job that asks several roles takes, their code included."""
+    return {
+        "modules": [module for role in roles for module in door_modules(role)],
+        "doors": {role: door_of(role) for role in roles},
+        "sampling": {role: sampling_of(role) for role in roles},
+    }
 
 
 def roles_gpus(*roles):
@@ -46,7 +53,7 @@ def translation_roles(w):
     """None for English, which is not translated."""
     if w.language == "en":
         return []
-    return ["translator", "equivalence", *(["backtranslator"] if back_service(w) == LLM else [])]
+    return ["translator", "equivalence", *back_roles(benchmark_of(w))]
 
 
 def translation_gpus(w):
@@ -54,10 +61,9 @@ def translation_gpus(w):
 
 
 def translation_job(w):
-    """Who translates, judges and translates back, and their code."""
+    """Who translates, judges and translates back."""
     entry, roles = benchmark_of(w), translation_roles(w)
     return {
-        "modules": roles_modules(roles),
         "language": w.language,
         "max_rounds": entry.max_rounds,
         "back_translator": entry.back_translator.model_dump() if roles else None,
@@ -70,13 +76,7 @@ def values_job(w):
 
 
 def refine_job(w):
-    roles = ["refiner", "equivalence"]
-    entry = benchmark_of(w)
-    return {"modules": roles_modules(roles), "cut": w.cut, "max_rounds": entry.max_rounds, **roles_job(roles)}
-
-
-def roles_modules(roles):
-    return [module for role in roles for module in door_code(CONFIG, role)]
+    return {"cut": w.cut, "max_rounds": benchmark_of(w).max_rounds, **roles_job(["refiner", "equivalence"])}
 
 
 def decision_files(benchmark, language):

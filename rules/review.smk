@@ -1,6 +1,4 @@
 # Needs: pairs and refused rows of a language. Makes: its review sheet, results/data/<benchmark>/<cut>/review/<language>.*
-
-
 rule mu2_review:
     input:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",

@@ -14,11 +14,12 @@ from mu2_sources import POOLS, SOURCES, write_sources
 from unlearning.config.benchmarks import BackTranslator
 from unlearning.data import back_translation
 from unlearning.data.back_other import by_model, through_phrasebook
-from unlearning.data.back_services import CODES, GOOGLE, SERVICES, problems
+from unlearning.data.back_services import GOOGLE, SERVICES, problems
 from unlearning.data.back_translation import BackTranslationError, open_service
 from unlearning.data.languages import read_languages
 from unlearning.data.phrasebook import read_phrasebook
 
+CODES = tuple(read_languages(SOURCES / "languages.yaml"))
 TABLES = {
     "google": constants.GOOGLE_LANGUAGES_TO_CODES.values(),
     "mymemory": constants.MY_MEMORY_LANGUAGES_TO_CODES.values(),

@@ -10,7 +10,6 @@ from typing import NamedTuple
 Back = Callable[[Sequence[str]], list[str | None]]
 """What each text is in English, None where nothing came."""
 
-CODES = ("en", "de", "id", "af", "es", "lv", "zh", "ko", "ur", "el", "mk", "th")
 LLM, REVERSE = "llm", "reverse"
 
 
