@@ -57,6 +57,17 @@ class Judging(Section):
         return {"single": 1, "pair": 2, "list": self.list_size}[self.form]
 
 
+class Benchmark(Section):
+    """What every benchmark has, however its data are built."""
+
+    card: Card = Field(Card(), description="what the data's card says")
+    asking: Asking = Field(Asking(), description="how the items are answered")
+    judge: Name = Field("rule", description="who decides whether an answer is right")
+    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
+    judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
+    metrics: list[Name] = Field(min_length=1, description="what is scored")
+
+
 class BackTranslator(Section):
     """What translates back into English, for route llm."""
 
@@ -77,7 +88,7 @@ class BackTranslator(Section):
     wait: float = Field(1.0, gt=0, description="seconds before the second try; doubles with each, up to a minute")
 
 
-class Mu2(Section):
+class Mu2(Benchmark):
     """μ²-Bench: invented people in many languages."""
 
     kind: Literal["mu2"] = Field(description="which construction: mu2")
@@ -100,12 +111,6 @@ class Mu2(Section):
         0.1,
         description="share of the rows that pass the checks which people look at too, beside all that fail; 1 = all",
     )
-    card: Card = Field(Card(), description="what the data's card says")
-    asking: Asking = Field(Asking(), description="how the items are answered")
-    judge: Name = Field("rule", description="who decides whether an answer is right")
-    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
-    judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
-    metrics: list[Name] = Field(min_length=1, description="what is scored")
 
 
 class Columns(Section):
@@ -141,7 +146,7 @@ class FileSet(Section):
     rows_per_person: Positive | None = Field(None, description="consecutive rows that belong to one person")
 
 
-class Files(Section):
+class Files(Benchmark):
     """Anyone's own questions, read from files; TOFU is one configuration of it."""
 
     kind: Literal["files"] = Field(description="which construction: files")
@@ -151,12 +156,6 @@ class Files(Section):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
-    card: Card = Field(Card(), description="what the data's card says")
-    asking: Asking = Field(Asking(), description="how the items are answered")
-    judge: Name = Field("rule", description="who decides whether an answer is right")
-    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
-    judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
-    metrics: list[Name] = Field(min_length=1, description="what is scored")
 
     def spec(self) -> dict:
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""

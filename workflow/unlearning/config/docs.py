@@ -69,8 +69,13 @@ def render() -> str:
             f"\n## {section.__name__}\n\n{section.__doc__}\n\n"
             "| key | type | default | what it is |\n|---|---|---|---|\n"
         )
+        shared = section.__base__.model_fields
         for name, field in section.model_fields.items():
+            if name in shared:
+                continue
             parts.append(f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {field.description} |\n")
+        if shared:
+            parts.append(f"\nand the keys of {_type(section.__base__)}.\n")
     return "".join(parts)
 
 
