@@ -10,14 +10,13 @@ import pytest
 from deep_translator import constants
 
 from mu2_llm_fakes import Model, tools
-from mu2_sources import POOLS, SOURCES, write_sources
+from mu2_sources import SOURCES
 from unlearning.config.benchmarks import BackTranslator
 from unlearning.data import back_translation
 from unlearning.data.back_other import by_model, through_phrasebook
 from unlearning.data.back_services import GOOGLE, SERVICES, problems
 from unlearning.data.back_translation import BackTranslationError, open_service
 from unlearning.data.languages import read_languages
-from unlearning.data.phrasebook import read_phrasebook
 
 CODES = tuple(read_languages(SOURCES / "languages.yaml"))
 TABLES = {
@@ -222,12 +221,6 @@ def test_what_the_configuration_may_say():
         in problems(settings(service="deepl", key_env={"api_keys": "A"}), {"de"})[0]
     )
     assert "options.region: google takes none" in problems(settings(options={"region": "x"}), {"de"})[0]
-
-
-@pytest.fixture
-def books(tmp_path):
-    write_sources(tmp_path)
-    return {code: read_phrasebook(tmp_path / f"{code}.yaml", POOLS) for code in ("en", "de")}
 
 
 def test_the_phrasebook_backwards(books):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from test_config import DEFAULT, changed, parse
+from configurations import DEFAULT, changed, parse
 from unlearning.config.doors import door_settings
 from unlearning.config.load import load
 from unlearning.config.problems import ConfigError

@@ -1,0 +1,242 @@
+"""Mistakes in a configuration: each is refused, with the key, what is allowed and the fix."""
+
+import pytest
+
+from configurations import changed, overlaid, parse
+from unlearning.config.problems import ConfigError
+
+GA = {"forget": "ga", "lr": 1, "epochs": 1}
+A_NAME = "a name of lower-case letters, digits and _ that starts with a letter or digit"
+BAD = [
+    ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
+    ("base_models/small/methods", {"npo": {"params": {"bta": 1}}}, "base_models.small.methods.npo.params: no hyper"),
+    ("benchmarks/mu2/metrics", ["ps", "ps"], "benchmarks.mu2.metrics: a metric is listed twice"),
+    ("metods", {}, "unknown key metods. Did you mean 'methods'?"),
+    ("methods/npo_gd/bta", 0.1, "unknown key methods.npo_gd.bta"),
+    ("methods/npo_gd/learning_rate", 0.1, "Known keys here: .*lr"),
+    ("benchmarks/mu2/heldout_shar", 0.1, "unknown key benchmarks.mu2.heldout_shar. Did you mean 'heldout_share'?"),
+    ("benchmarks/mu2/cut/memorized", 3, "unknown key benchmarks.mu2.cut.memorized. Did you mean 'memorised'?"),
+    (
+        "benchmarks/mu2/kind",
+        "mu3",
+        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, mu2",
+    ),
+    ("methods/npo_gd/lr", ..., "key methods.npo_gd.lr is missing"),
+    ("methods/npo_gd/lr", "fast", "key methods.npo_gd.lr: .*number.*'fast'"),
+    ("methods/npo_gd/lr", -1e-4, "key methods.npo_gd.lr: .*greater than 0"),
+    ("methods/npo_gd/epochs", 1.5, "key methods.npo_gd.epochs: should be a whole number; it is 1.5"),
+    ("methods/npo_gd/forget", "npoo", "no forget term 'npoo'. Did you mean 'npo'"),
+    ("methods/npo_gd/retain", "gdd", "no retain term 'gdd'"),
+    ("methods/npo_gd/params", {"betta": 1}, "methods.npo_gd.params: no hyper-parameter 'betta'. Did you mean 'beta'"),
+    (
+        "methods/target",
+        {"forget": "ga", "lr": 1, "epochs": 1},
+        "methods.target: the names base, target, retrain are reserved",
+    ),
+    ("benchmarks/mu2/forget", {"p20": 20}, "forget.p20: 20 people to forget leave none of the 20 memorised"),
+    ("benchmarks/mu2/forget", {"p20": 0}, "forget.p20: .*greater than 0"),
+    ("benchmarks/mu2/settings/s1/holdout", ["es", "de"], "settings.s1: de both in train and in holdout"),
+    ("benchmarks/mu2/settings/s1/train", [], "settings.s1.train"),
+    ("benchmarks/mu2/settings/s1/train", ["en", "en"], "settings.s1.train: a language is listed twice"),
+    ("benchmarks/mu2/metrics", ["ps", "kps2"], "no metric 'kps2'. Did you mean 'kps'"),
+    ("benchmarks/mu2/judge", "oracle", "no judge 'oracle'"),
+    ("benchmarks/mu2/heldout_share", 1.5, "heldout_share: should be less than 1; it is 1.5"),
+    ("base_models/small/architecture", None, "base_models.small: give either architecture .* or name"),
+    ("base_models/small/methods", {"npo_gd": {"rate": 1}}, "base_models.small.methods.npo_gd: no key 'rate'"),
+    (
+        "base_models/small/methods",
+        {"npo": {"lr": "quick"}},
+        "small.methods.npo.lr: should be a number; it is 'quick'",
+    ),
+    ("attacks/probab/attack", "probabb", "attacks.probab.attack: no attack 'probabb'. Did you mean 'probab'"),
+    ("attacks/probab/params", {"temp": 1}, "attacks.probab.params: no parameter 'temp'"),
+    ("attacks/none", {"attack": "probab"}, "attacks.none: this name is reserved"),
+    ("experiments/mu2_small/benchmark", "mu", "experiments.mu2_small.benchmark: no benchmark 'mu'. Did you mean 'mu2'"),
+    ("experiments/mu2_small/base_models", ["smal"], "no base model 'smal'. Did you mean 'small'"),
+    ("experiments/mu2_small/settings", ["s9"], "no setting 's9'"),
+    ("experiments/mu2_small/splits", ["p1"], "no split 'p1'. .*There are: p20"),
+    ("experiments/mu2_small/methods", ["npo_gdr"], "no method 'npo_gdr'. Did you mean 'npo_gd'"),
+    ("experiments/mu2_small/attacks", {"int4": "all"}, "no attack 'int4'"),
+    ("experiments/mu2_small/attacks", {"probab": ["rmu"]}, "attacks.probab: no method of this experiment 'rmu'"),
+    ("experiments/mu2_small/enabled", False, "experiments: none is enabled"),
+    ("only", "tofu", "only: no enabled experiment measures 'tofu'; enabled ones measure: mu2"),
+    ("gpus", {"training": 1}, "unknown key gpus.training. Did you mean 'train'"),
+    ("device", "gpu", "key device: should be auto, cpu or cuda; it is 'gpu'"),
+    # values of parameters
+    ("methods/npo_gd/params", {"beta": 0}, "methods.npo_gd.params.beta: 0 should be above 0"),
+    ("methods/npo_gd/params", {"beta": True}, "methods.npo_gd.params.beta: True should be a number"),
+    (
+        "methods/npo_gd/params",
+        {"reduction": "token_sum"},
+        "params.reduction: no choice .*There are: sequence_sum",
+    ),
+    (
+        "methods/ga_kl/params",
+        {"direction": "ref_teta"},
+        "ga_kl.params.direction: .*Did you mean 'ref_theta'.*theta",
+    ),
+    (
+        "base_models/small/methods",
+        {"npo": {"params": {"beta": -1}}},
+        "npo.params.beta: -1 should be above 0",
+    ),
+    ("base_models/small/methods", {"ga": {"retain": "kll"}}, "small.methods.ga.retain: .*Did you mean 'kl'"),
+    ("attacks/probab/params", {"samples": 0}, "attacks.probab.params.samples: 0 should be at least 1"),
+    ("attacks/probab/params", {"samples": 2.5}, "attacks.probab.params.samples: 2.5 should be a whole number"),
+    ("attacks/probab/params", {"top_p": 1.5}, "attacks.probab.params.top_p: 1.5 should be above 0 and at most 1"),
+    ("attacks/probab/params", {"temperature": 0}, "attacks.probab.params.temperature: 0 should be above 0"),
+    ("attacks/quantize/params", {"bits": 9}, "attacks.quantize.params.bits: 9 should be at least 2 and at most 8"),
+    ("attacks/quantize/params", {"group_size": 0}, "attacks.quantize.params.group_size: 0 should be at least 1"),
+    (
+        "attacks/quantize/params",
+        {"group_size": 48},
+        "experiments.mu2_small.attacks: attack quantize on base model small: group_size 48 does not divide hidden 128",
+    ),
+    # models that cannot be
+    ("base_models/small/architecture/hidden", 130, "small.architecture.hidden: 130 .*multiple of 2 x heads = 8; .*128"),
+    ("base_models/small/architecture/heads", 128, "small.architecture.hidden: 128 .*multiple of 2 x heads = 256"),
+    ("base_models/small/architecture/vocab_size", 260, "small.architecture.vocab_size: 260 .*at least 261"),
+    (
+        "base_models/small/target/background_share",
+        1.0,
+        "small.target.background_share: .*less than 1; it is 1.0",
+    ),
+    ("base_models/small/revision", "<commit>", "base_models.small.revision: '<commit>' is a placeholder"),
+    # metrics that do not fit
+    (
+        "benchmarks/mu2/metrics",
+        ["forget_quality"],
+        "mu2.metrics: forget_quality needs wrong answers.*fit.*: answer",
+    ),
+    ("benchmarks/mu2/heldout_share", 0, "general_knowledge needs general questions .it takes .*heldout_share above 0"),
+    ("benchmarks/mu2/cut/nonmember", 0, "privleak needs people never seen .it takes cut.nonmember above 0"),
+    ("benchmarks/mu2/heldout_share", 0.2, "mu2.heldout_share: 0.2 is too much for the 8 languages .* at most 1/8"),
+    # attributes and languages
+    ("benchmarks/mu2/cut/attributes", ["hoby"], "mu2.cut.attributes: no attribute 'hoby'. Did you mean 'hobby'"),
+    ("benchmarks/mu2/cut/attributes", ["hobby", "hobby"], "mu2.cut.attributes: listed twice: hobby"),
+    ("benchmarks/mu2/cut/attributes", "[hobby]", "attributes: should be a list or the word all; .*without quotes"),
+    ("benchmarks/mu2/cut/attributes", [], "mu2.cut.attributes: the list is empty; name at least one of"),
+    ("benchmarks/mu2/cut/attributes", ["hobby"], "mu2.cut: 90 people .* hobby have [0-9]+ combinations"),
+    ("benchmarks/mu2/settings/s1/train", ["en", "aff"], "settings.s1.train: no language .*'aff'. Did you mean 'af'"),
+    ("benchmarks/mu2/settings/s1/train", ["en", "de"], "settings.s1: the train languages are not balanced"),
+    (
+        "benchmarks/mu2/settings/s1/train",
+        ["en", False],
+        "s1.train.1: .*text; it is False .*quote the word: 'no'",
+    ),
+    ("benchmarks/mu2/settings/s1/train", ["en", 5], "s1.train.1: should be text; it is 5 .*quote it: '5'"),
+    # attacks composed wrongly
+    (
+        "experiments/mu2_small/attacks",
+        {"probab+quantize": "all"},
+        "experiments.mu2_small.attacks: attack 'probab.quantize': write it as 'quantize.probab'",
+    ),
+    (
+        "experiments/mu2_small/attacks",
+        {"quantize+prob": "all"},
+        "mu2_small.attacks: no attack 'prob'. Did you mean",
+    ),
+    # plain words
+    ("methods/Npo", GA, f"key methods: 'Npo' cannot be a name here; give {A_NAME}"),
+    ("methods/npo_gd/forget", "NPO", f"key methods.npo_gd.forget: should be {A_NAME}; it is 'NPO'"),
+    ("methods", {False: GA}, "key methods: False cannot be a name here; .*quote the word: 'no'"),
+    ("methods/x", None, "key methods.x: should be a map of keys and values; it is empty"),
+    ("methods/npo_gd/params", {"beta": [1]}, "params.beta: should be a number or text or true or false; it is a list"),
+    ("methods/npo_gd/betas", [0.9, 0.99, 0.999], "key methods.npo_gd.betas: should be a list of two numbers"),
+    (
+        "methods/npo_gd/schedule",
+        "linaer",
+        "should be cosine, linear or constant; it is 'linaer'. .*'linear'",
+    ),
+    ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, mu2"),
+    ("benchmarks/mu2", 3, "key benchmarks.mu2: should be a map of keys and values; it is 3"),
+    ("experiments/mu2_small/methods", "ga", "mu2_small.methods: should be a list; it is the text 'ga': write .ga."),
+    (
+        "experiments/mu2_small/attacks",
+        {"probab": "ALL"},
+        "attacks.probab: .*a list or the word all; .*mean 'all'",
+    ),
+    ("experiments/mu2_small/attacks", {"probab": ["Ga"]}, f"attacks.probab.0: should be {A_NAME}; it is 'Ga'"),
+    ("experiments/mu2_small/seeds", [], "key experiments.mu2_small.seeds: should be at least one; it is empty"),
+    # language models
+    ("roles", {"jugde": "offline"}, "roles: no role 'jugde'. Did you mean 'judge'.* There are: backtranslator"),
+    ("roles", {"refiner": "servd"}, "roles.refiner: no backend 'servd'. There are: offline"),
+    ("roles", {"refiner": {"temprature": 1}}, "unknown key roles.refiner.temprature. Did you mean 'temperature'"),
+    ("roles", {"refiner": {"temperature": 3}}, "roles.refiner.temperature: should be at most 2; it is 3"),
+    ("roles", {"refiner": 5}, "key roles.refiner: should be a map of keys and values; it is 5"),
+    (
+        "roles",
+        {"rater_1": "offline"},
+        "role rater_1 has no offline engine; give it a.*: equivalence, .*refiner",
+    ),
+    ("backends", {"offline": {"kind": "vllm", "model": "m"}}, "backends.offline: this name is reserved"),
+    ("backends", {"a": {"kind": "vlm", "model": "m"}}, "backends.a.kind: no kind 'vlm'. Did you mean 'vllm'.*: openai"),
+    ("backends", {"a": {"kind": "vllm"}}, "key backends.a.model is missing; add it"),
+    (
+        "backends",
+        {"a": {"kind": "vllm", "model": "m", "memory_share": 2}},
+        "memory_share: should be at most 1; it is 2",
+    ),
+    ("backends", {"a": {"kind": "openai", "model": "m", "structured": "yaml"}}, "structured: .*json_schema.*'yaml'"),
+    ("backends", {"a": {"kind": "openai", "model": "m", "api_key": "s"}}, "unknown key backends.a.api_key"),
+    ("prices", {"m": {"input": 1}}, "key prices.m.output is missing"),
+    ("llm", {"spending_cap": -1}, "key llm.spending_cap: should be at least 0"),
+    ("llm", {"reask": -1}, "key llm.reask: should be at least 0"),
+]
+
+BAD_FILES = [
+    (
+        "sets/retain/rows",
+        [5, 2],
+        "benchmarks.tofu.sets.retain.rows: .5, 2.; give .first, end. from 0",
+    ),
+    (
+        "sets/retain/rows",
+        [0, 3961],
+        "forget01: sets forget01 .forgotten. and retain .retained. share rows of full",
+    ),
+    ("sets/retain/rows", None, "forget01: sets forget01 .forgotten. and retain .retained. share rows of full"),
+    ("sets/retain/train", False, "splits.forget01: .'forget01'. are all there is; keep a set of group retain"),
+    ("splits/forget01", ["retain", "forget01"], "splits.forget01: .*are all there is; keep a set of group retain"),
+    ("splits/forget01", ["forget1"], "splits.forget01: no set 'forget1'. Did you mean 'forget01'"),
+    ("splits/forget01", [], "benchmarks.tofu.splits.forget01: the forget set is empty"),
+    ("splits/forget01", ["world_facts"], "splits.forget01: set world_facts needs group forget or retain"),
+    ("sets/retain/file", "/data/full.json", "tofu.sets.retain.file: '/data/full.json' .*below the folder sources.tofu"),
+    ("sets/retain/align", "../full.json", "tofu.sets.retain.align: '../full.json' .*below the folder sources.tofu"),
+    (
+        "sets/retain/group",
+        "retian",
+        "sets.retain.group: should be forget, retain, .*; it is 'retian'. .*'retain'",
+    ),
+    ("source", "tofuu", "benchmarks.tofu.source: no folder for 'tofuu'; write sources: {tofuu: /path}"),
+    ("metrics", ["kps"], "tofu.metrics: kps needs at least two languages .a files benchmark has none.*fit.*rouge_l"),
+    ("metrics", ["general_knowledge"], "general_knowledge needs general questions .it takes a set of group utility"),
+    ("columns", {}, "forget_quality needs wrong answers in the same words .it takes columns.perturbed"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "said"), BAD, ids=[f"{p}={str(v)[:20]}" for p, v, _ in BAD])
+def test_a_bad_configuration_is_refused_with_key_and_fix(path, value, said):
+    with pytest.raises(ConfigError, match=said) as caught:
+        parse(changed(path, value))
+    assert "config/config.yaml" in str(caught.value) or "only:" in str(caught.value)
+    for jargon in ("Input", "constrained", "pattern", "[key]", "discriminator", "literal["):
+        assert jargon not in str(caught.value)
+
+
+@pytest.mark.parametrize(("path", "value", "said"), BAD_FILES, ids=[f"{p}={str(v)[:20]}" for p, v, _ in BAD_FILES])
+def test_a_bad_benchmark_of_files_is_refused_with_key_and_fix(path, value, said):
+    with pytest.raises(ConfigError, match=said):
+        parse(changed(f"benchmarks/tofu/{path}", value, overlaid("tofu_files.yaml")))
+
+
+def test_background_rows_that_there_are_not_are_not_trained_on():
+    config = overlaid("tofu_files.yaml")
+    tofu = config["benchmarks"]["tofu"]
+    tofu["sets"] = {name: tofu["sets"][name] for name in ("retain", "forget01")}
+    tofu["metrics"] = ["rouge_l"]
+    said = "base_models.tofu_small.target.background_share: 0.3 of background rows, of which benchmark tofu .* has none"
+    with pytest.raises(ConfigError, match=said):
+        parse(config)
+    config["base_models"]["tofu_small"]["target"]["background_share"] = 0
+    assert parse(config)
