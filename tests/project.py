@@ -51,10 +51,11 @@ class Project:
         lines = ledger.lines(self.path / "results/.ledger")[before:]
         return tuple(sorted(label(l["output"]) for l in lines if l["action"] == a) for a in ("computed", "restored"))
 
-    def only(self, *methods: str) -> None:
-        """From now on run the minimal overlay with these methods and without attacks."""
+    def only(self, *methods: str, metrics: list[str] | None = None) -> None:
+        """From now on run the minimal overlay with these methods and metrics (None: all), without attacks."""
         small = {"benchmark": "mu2", "base_models": ["tiny"], "settings": ["four"], "splits": ["one"]}
         overlay = {"experiments": {"mu2_minimal": {"enabled": False}, "small": small | {"methods": list(methods)}}}
+        overlay |= {"benchmarks": {"mu2": {"metrics": metrics}}} if metrics else {}
         (self.path / "config/small.yaml").write_text(json.dumps(overlay), encoding="utf-8")
         self.overlays = ("config/minimal.yaml", "config/small.yaml")
 

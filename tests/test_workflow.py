@@ -167,18 +167,7 @@ def test_a_metrics_function_rescores_and_trains_nothing(project):
     assert project.run() == (IDK_SCORES, [])
 
 
-def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
-    project.overlays = ("config/minimal.yaml",)
-    project.edit("workflow/unlearning/forget/npo.py", "-(2 / beta)", "-(3 / beta)")
-    assert project.scheduled() == NPO_GD
-    project.only("npo_gd")
-    assert project.scheduled() == ONLY_NPO_GD
-    assert project.run() == (ONLY_NPO_GD, [])
-
-
 def test_the_refusals_rerun_the_method_that_trains_on_refusals(project):
-    project.only("idk_gd")
-    project.run()
     path = project.path / "resources/refusals.yaml"
     refusals = yaml.safe_load(path.read_text(encoding="utf-8"))
     changed = {code: [f"{said} Sorry." for said in sentences] for code, sentences in refusals.items()}
@@ -206,14 +195,44 @@ def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(pro
     )
 
 
+def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
+    project.overlays = ("config/minimal.yaml",)
+    project.edit("workflow/unlearning/forget/npo.py", "-(2 / beta)", "-(3 / beta)")
+    assert project.scheduled() == NPO_GD
+    project.only("npo_gd")
+    assert project.scheduled() == ONLY_NPO_GD
+    assert project.run() == (ONLY_NPO_GD, [])
+
+
+BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and_its_test(project):
+    blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert [name for name, _ in blocks] == ["workflow/unlearning/forget/wga.py", "config/wga.yaml", "tests/test_wga.py"]
+    for name, text in blocks:
+        (project.path / name).parent.mkdir(exist_ok=True)
+        assert not (project.path / name).exists(), f"{name} exists already: the example must add a new one"
+        (project.path / name).write_text(text, encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
+        cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
+    )  # fmt: skip
+    project.overlays = ("config/minimal.yaml", "config/wga.yaml")
+    assert project.run() == (
+        ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
+        [],
+    )
+    assert set(scores(project)["method"]) == {"target", "retrain", "wga_gd"}
+
+
 TAUGHT = ["train base", "train retrain", "train target"]
 TOLD = ["answer retrain none", "answer target none"]
 REPORTED = ["judge retrain none", "judge target none", "report", "score retrain none", "score target none"]
 
 
 def test_a_phrase_that_nobody_in_the_data_uses_trains_nothing(project):
-    project.only()
-    project.run()
+    project.only(metrics=["ps", "se"])  # all that these tests and the judges' read; quicker to score and to report
     project.edit("resources/mu2/phrasebook/th.yaml", '"January": "มกราคม"', '"January": "เดือนมกรา"')
     assert project.scheduled() == sorted([*DATA, *TAUGHT, *TOLD, *REPORTED])
     assert project.run() == (sorted([*DATA, *REPORTED]), sorted([*TAUGHT, *TOLD]))
@@ -287,28 +306,6 @@ def test_a_language_model_as_the_primary_judge_reruns_the_same_alone(project):
     assert project.run() == (scored, by_llm)
     project.judged()
     assert project.run() == (REPORTED, [])  # back to the rule, which is as quick as a look into the store
-
-
-BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-
-
-def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and_its_test(project):
-    blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert [name for name, _ in blocks] == ["workflow/unlearning/forget/wga.py", "config/wga.yaml", "tests/test_wga.py"]
-    for name, text in blocks:
-        (project.path / name).parent.mkdir(exist_ok=True)
-        assert not (project.path / name).exists(), f"{name} exists already: the example must add a new one"
-        (project.path / name).write_text(text, encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
-        cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
-    )  # fmt: skip
-    project.overlays = ("config/minimal.yaml", "config/wga.yaml")
-    assert project.run() == (
-        ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
-        [],
-    )
-    assert set(scores(project)["method"]) == {"target", "retrain", "wga_gd"}
 
 
 def test_code_that_changes_under_a_running_job_is_not_published(project):
