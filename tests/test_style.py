@@ -1,4 +1,4 @@
-"""The checks of `make lint`."""
+"""The checks of `make lint`, and that packages are pinned once."""
 
 import subprocess
 import sys
@@ -23,3 +23,9 @@ def test_style(command):
 def test_snakemakes_lint_finds_nothing():
     done = subprocess.run([BIN / "snakemake", "--lint"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "Lints for" not in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_each_package_is_pinned_once():
+    lines = (ROOT / "envs/constraints.txt").read_text(encoding="utf-8").splitlines()
+    names = [line.partition("==")[0].lower() for line in lines if line and not line.startswith("#")]
+    assert names == sorted(set(names), key=names.index) and len(names) > 50
