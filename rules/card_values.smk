@@ -40,7 +40,7 @@ def card_inputs(w):
     if not isinstance(entry, Mu2):
         return found | {"sources": files_sources(w.benchmark)}
     codes = card_languages(w.benchmark)
-    decided = [path for code in codes for path in decision_files(w.benchmark, code)]
+    decided = [path for code in codes for path in decision_files(REVIEW, w.benchmark, code)]
     books = [] if entry.route == "llm" else expand(PHRASEBOOK, language=codes)
     return found | {
         "pairs": [f"{folder}/pairs/{code}.parquet" for code in codes],

@@ -74,3 +74,10 @@ def test_a_mistake_in_a_decision_file_stops_its_language_with_the_place_and_the_
         "config/review/mu2/th.csv, row 2, column decision: no decision 'rejected'. Did you mean 'reject'?"
         in done.stderr
     )
+
+
+def test_a_decision_file_with_a_wrong_name_stops_everything_before_it_runs(project):
+    path = project.path / "config/review/mu2/th.csv"
+    path.rename(path.with_name("thai.csv"))
+    done = project.snakemake("--dry-run", check=False)
+    assert done.returncode == 1 and "  - config/review/mu2/thai.csv: name it th.csv\n" in done.stdout
