@@ -9,7 +9,8 @@ from unlearning.review.csv_file import write_csv
 from unlearning.tables.artifacts import read_table
 
 FOLDER = "results/data/mu2/minimal"
-DATA = (f"{FOLDER}/four/items.parquet", f"{FOLDER}/README.md")
+CARD = "results/publish/mu2/minimal/README.md"
+DATA = (f"{FOLDER}/four/items.parquet", CARD)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_adding_a_decision_file_reruns_its_language_and_what_follows(project):
     items = read_table(project.path / FOLDER / "four/items.parquet", "items")
     examples = read_table(project.path / FOLDER / "four/examples.parquet", "examples")
     assert ident not in {*items["item_id"], *examples["example_id"]}
-    card = (project.path / FOLDER / "README.md").read_text(encoding="utf-8")
+    card = (project.path / CARD).read_text(encoding="utf-8")
     assert "| config/review/mu2/th.csv |" in card and "| language | kept | refused | review |" in card
 
 

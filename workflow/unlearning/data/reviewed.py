@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.data.reasons import reason
 from unlearning.data.rounds import accepted
 from unlearning.review.decisions import still_about
 from unlearning.review.rows import TEXTS
@@ -53,5 +54,5 @@ def reject(history: pd.DataFrame, rejections: pd.DataFrame) -> pd.DataFrame:
     hit = beside[beside["decision"].notna() & still_about(beside, stand)]
     reasons = history["reasons"].to_dict()
     for at, comment in hit["comment"].items():
-        reasons[at] = [("review", f"rejected by a person{f': {comment}' if comment else ''}")]
+        reasons[at] = [reason("review", f"rejected by a person{f': {comment}' if comment else ''}")]
     return history.assign(reasons=pd.Series(reasons, dtype=object))
