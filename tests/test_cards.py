@@ -125,7 +125,7 @@ def documented(body, name):
     """[(column, its type, its description)] of a configuration, by the card's own tables."""
     table = re.search(rf"^\| `{name}` \| [^|]+ \| \[(\w+)\]", body, re.M)[1]
     section = body.split(f"### {table}\n")[1].split("\n### ")[0].split("\n## ")[0]
-    return re.findall(r"^\| `(\w+)` \| ([^|]+) \| (.+) \|$", section, re.M)
+    return re.findall(r"^\| `(\w+)` \| `([^|]+)` \| (.+) \|$", section, re.M)
 
 
 def test_every_configuration_loads_without_a_network_with_the_columns_of_the_card(tables, folder, tmp_path):

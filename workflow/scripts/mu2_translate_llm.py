@@ -18,6 +18,7 @@ def mu2_translate_llm(
     from unlearning.data.pairs_llm import translate_pairs
     from unlearning.data.phrasebook import read_pools
     from unlearning.data.refine import check_english
+    from unlearning.data.reviewed import notes
     from unlearning.review.decisions import decisions
     from unlearning.tables.artifacts import read_table, write_table
 
@@ -36,6 +37,8 @@ def mu2_translate_llm(
     write_table(built.rounds, rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{language}: {len(built.pairs)} pairs are accepted, {built.rejected['id'].nunique()} rejected")
+    rows = english.assign(id=english["knowledge_id"] + f"/{language}")
+    print(f"  people decided about {len(said)} of them", *notes(rows, said, built.rejected), sep="\n  ")
     for check, rows in built.rejected.groupby("check"):
         print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
     return asker.whole

@@ -67,6 +67,22 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def beside(rows: pd.DataFrame, decided: pd.DataFrame, key: str = "id") -> pd.DataFrame:
+    """What is decided about each row of `rows` (same index; column `key` is the identifier), null where nothing is."""
+    return rows[[key]].merge(decided, left_on=key, right_on="id", how="left").set_axis(rows.index)
+
+
+def rejection(comment: str | None) -> str:
+    """The reason of a row that a person rejected."""
+    return f"rejected by a person: {comment}" if isinstance(comment, str) and comment else "rejected by a person"
+
+
+def remarks(decided: pd.DataFrame, outdated: Iterable[tuple[str, str]]) -> list[str]:
+    """What a job's log says of `decided`: the notes on its reading, and the `outdated` (identifier, decision)."""
+    noted = [f"{ident}: {note}" for ident, note in zip(decided["id"], decided["note"], strict=True) if note]
+    return noted + [f"{i}: the decision '{word}' was about another text; look at the row again" for i, word in outdated]
+
+
 def still_about(decided: pd.DataFrame, now: pd.DataFrame) -> pd.Series:
     """Whether each row of `decided` is about the row of `now` beside it (same index; True where nothing is decided).
 
