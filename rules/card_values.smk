@@ -1,4 +1,4 @@
-# Needs: values.smk, mu2_route.smk. Makes: what a benchmark's dataset card says, and which tables it counts.
+# Needs: values.smk, mu2_route.smk. Makes: which tables of a benchmark are published, and what their card says.
 LICENCES = {"mu2": "cc-by-4.0", "files": "unknown"}
 NOTES = {
     "mu2": "{license}. The people are invented.",
@@ -18,7 +18,7 @@ TAGS = {"mu2": ["synthetic", "multilingual"], "files": []}
 
 def cards():
     """The card of every benchmark in use."""
-    return [f"results/data/{b}/{cut_of(b)}/README.md" for b in sorted({r.benchmark for r in RUNS})]
+    return [f"results/publish/{b}/{cut_of(b)}/README.md" for b in sorted({r.benchmark for r in RUNS})]
 
 
 def settings_in_use(benchmark):
@@ -30,21 +30,29 @@ def card_languages(benchmark):
 
 
 def card_inputs(w):
+    """The published tables by their configuration's name, one file or one for each language; and what the card tells."""
     entry, folder = benchmark_of(w), f"results/data/{w.benchmark}/{w.cut}"
+    codes = card_languages(w.benchmark)
+
+    def each(table):
+        return [f"{folder}/{table}/{code}.parquet" for code in codes]
+
     found = {
-        "tables": [
-            f"{folder}/{s}/{t}.parquet" for s in settings_in_use(w.benchmark) for t in ("examples", "items", "splits")
-        ],
-        "template": "resources/card/README.md.j2",
+        f"{s}_{t}": f"{folder}/{s}/{t}.parquet"
+        for s in settings_in_use(w.benchmark)
+        for t in ("examples", "items", "splits")
     }
+    found["template"] = "resources/card/README.md.j2"
     if not isinstance(entry, Mu2):
         return found | {"sources": files_sources(w.benchmark)}
-    codes = card_languages(w.benchmark)
-    decided = [path for code in codes for path in decision_files(w.benchmark, code)]
+    found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
+    found |= {t: each(t) for t in ("values", "pairs", "rejected")}
+    if entry.route == "llm":
+        found |= {"templates": f"{folder}/templates.parquet", "rounds_refined": f"{folder}/rounds/refined.parquet"}
+        found |= {f"rounds_{t}": each(f"rounds/{t}") for t in ("values", "pairs")}
+    decided = [path for code in codes for path in decision_files(REVIEW, w.benchmark, code)]
     books = [] if entry.route == "llm" else expand(PHRASEBOOK, language=codes)
     return found | {
-        "pairs": [f"{folder}/pairs/{code}.parquet" for code in codes],
-        "rejected": [f"{folder}/rejected/{code}.parquet" for code in codes],
         "sources": ["resources/mu2/pools.yaml", *books, *decided],
         "prompts": construction_prompts(entry),
     }

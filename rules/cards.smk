@@ -1,9 +1,10 @@
-# Needs: a benchmark's tables. Makes: its card, results/data/<benchmark>/<cut>/README.md: the folder as it can be published.
+# Needs: a benchmark's tables. Makes: results/publish/<benchmark>/<cut>, copies of those that can be published, and their
+# card, README.md.
 rule card:
     input:
         unpack(card_inputs),
     output:
-        card="results/data/{benchmark}/{cut}/README.md",
+        card="results/publish/{benchmark}/{cut}/README.md",
     log:
         "results/logs/data/{benchmark}/{cut}/card.log",
     benchmark:
@@ -13,6 +14,6 @@ rule card:
     params:
         job=lambda w: job("card.py", about=card_about(w)),
     message:
-        "Writing the card of {wildcards.benchmark}'s data"
+        "Laying out the data of {wildcards.benchmark} as they can be published"
     script:
         "../workflow/scripts/card.py"

@@ -73,7 +73,7 @@ rule mu2_translate:
         pools="resources/mu2/pools.yaml",
         phrasebook=PHRASEBOOK,
         languages_file="resources/mu2/languages.yaml",
-        decided=lambda w: decision_files(w.benchmark, w.language),
+        decided=lambda w: decision_files(REVIEW, w.benchmark, w.language),
     output:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
         rejected="results/data/{benchmark}/{cut}/rejected/{language}.parquet",

@@ -27,7 +27,7 @@ rule mu2_refine:
         pools="resources/mu2/pools.yaml",
         prompts=prompt_files("refiner", "equivalence_pair"),
         languages_file="resources/mu2/languages.yaml",
-        decided=lambda w: decision_files(w.benchmark, "en"),
+        decided=lambda w: decision_files(REVIEW, w.benchmark, "en"),
     output:
         pairs="results/data/{benchmark}/{cut}/english.parquet",
         rounds="results/data/{benchmark}/{cut}/rounds/refined.parquet",
@@ -89,7 +89,7 @@ rule mu2_translate_llm:
         prompts=translation_prompts("translator_pair", "equivalence_pair"),
         books=reverse_books,
         languages_file="resources/mu2/languages.yaml",
-        decided=lambda w: decision_files(w.benchmark, w.language),
+        decided=lambda w: decision_files(REVIEW, w.benchmark, w.language),
     output:
         pairs="results/data/{benchmark}/{cut}/pairs/{language}.parquet",
         rejected="results/data/{benchmark}/{cut}/rejected/{language}.parquet",

@@ -1,6 +1,10 @@
 # Needs: doors.smk, values.smk. Makes: what the rules of route llm (mu2_llm.smk) take from the configuration, by
 # benchmark, and where people's decisions lie.
 from unlearning.data.back_services import LLM, REVERSE
+from unlearning.review.places import decision_files, misplaced
+from unlearning.review.rows import ENDINGS
+
+REVIEW = "config/review"
 
 
 def routed(route):
@@ -79,10 +83,20 @@ def refine_job(w):
     return {"cut": w.cut, "max_rounds": benchmark_of(w).max_rounds, **roles_job(["refiner", "equivalence"])}
 
 
-def decision_files(benchmark, language):
-    """What people decided: config/review/<benchmark>/<language>.csv, .tsv, .xlsx or .json, those that are there."""
-    found = (f"config/review/{benchmark}/{language}.{end}" for end in ("csv", "tsv", "xlsx", "json"))
-    return [path for path in found if Path(path).is_file()]
+def check_review():
+    """Refuse a file of people's decisions that nothing would read, before anything runs."""
+    reviewed = [name for name, entry in CONFIG.benchmarks.items() if isinstance(entry, Mu2)]
+    wrong = misplaced(REVIEW, reviewed, {code: facts["name"] for code, facts in LANGUAGES.items()})
+    if wrong:
+        raise WorkflowError(
+            f"files below {REVIEW} that nothing would read:",
+            *(f"  - {problem}" for problem in wrong),
+            f"  (people's decisions lie at {REVIEW}/<benchmark>/<language>{', '.join(ENDINGS)}; "
+            "what is no review sheet belongs somewhere else)",
+        )
+
+
+check_review()
 
 
 def attempts(w):

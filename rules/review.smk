@@ -6,7 +6,7 @@ rule mu2_review:
         english="results/data/{benchmark}/{cut}/english.parquet",
         values="results/data/{benchmark}/{cut}/values/{language}.parquet",
         languages_file="resources/mu2/languages.yaml",
-        decided=lambda w: decision_files(w.benchmark, w.language),
+        decided=lambda w: decision_files(REVIEW, w.benchmark, w.language),
         rounds=attempts,
     output:
         csv="results/data/{benchmark}/{cut}/review/{language}.csv",

@@ -79,13 +79,14 @@ def label(output: str) -> str | None:
     name = Path(output).stem
     if parts[0] == "report":
         return "report" if name == "index" else None
+    if parts[0] == "publish":
+        return "card"
     if parts[0] == "data":
         table = "/".join(parts[3:])
         known = {
             "profiles.parquet": "profiles",
             "english.parquet": "english",
             "templates.parquet": "templates",
-            "README.md": "card",
         }
         if table in known:
             return known[table]

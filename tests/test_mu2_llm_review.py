@@ -1,5 +1,6 @@
 """The refined English, and people's decisions in the translation route."""
 
+import pandas as pd
 import pytest
 
 from mu2_llm_fakes import PROMPTS, always
@@ -19,6 +20,8 @@ from mu2_sources import POOLS
 from unlearning.data.context import offline_context
 from unlearning.data.phrasebook import values_table
 from unlearning.data.refine import check_english
+from unlearning.data.reviewed import notes
+from unlearning.review.decisions import decisions
 
 
 def test_a_refiner_that_changes_nothing_changes_nothing_and_no_judge_is_asked(books, english):
@@ -143,6 +146,26 @@ def test_a_decision_about_another_fact_does_not_count(books, english):
     }
     built, model = pairs(books, english, decided=decided(other))
     assert built.rejected.empty and len(model.said_to(ident)) == 1
+
+
+def test_the_log_names_the_decisions_that_do_not_count(books, english):
+    rows = english.assign(id=english["knowledge_id"] + "/de")
+    idents = list(rows["id"][:5])
+    texts = translation(row_of(english, "toy")) | {"value": "Ball"}
+    other, lacking, kept, older, disputed = (
+        decision(idents[0], "approve", **texts) | {"english_value": "x"},
+        decision(idents[1], "approve", question="a"),
+        decision(idents[2], "approve", **texts),
+        decision(idents[3], "reject"),
+        decision(idents[4], "reject") | {"note": "annotators disagree"},
+    )
+    rejected = pd.DataFrame({"id": [idents[4], idents[3]], "check": ["review", "script"]})
+    assert notes(rows, decided(other, lacking, kept, older, disputed), rejected) == [
+        f"{idents[4]}: annotators disagree",
+        *(f"{idents[i]}: the decision '{word}' was about another text; look at the row again"
+          for i, word in ((0, "approve"), (1, "approve"), (3, "reject"))),
+    ]  # fmt: skip
+    assert notes(rows, decisions([]), rejected) == []
 
 
 def test_people_correct_english_before_it_is_translated_and_reject_it_in_english(books, english):

@@ -6,6 +6,7 @@ The tests share one project and go in order.
 import json
 import os
 
+import pyarrow.parquet as pq
 import pytest
 
 from mu2_llm_server import BOOKS, Endpoint
@@ -15,9 +16,10 @@ from unlearning.tables.artifacts import read_table
 
 FOLDER = "results/data/mu2/minimal"
 ITEMS = f"{FOLDER}/four/items.parquet"
+PUBLISHED = "results/publish/mu2/minimal"
 VALUES = sum(len(BOOKS["en"].attributes[name].values) for name in ("favourite_colour", "hobby"))
 EVERYTHING = [
-    "build", "english", "profiles", "templates", "translate af", "translate en", "translate mk", "translate th",
+    "build", "card", "english", "profiles", "templates", "translate af", "translate en", "translate mk", "translate th",
     "values af", "values en", "values mk", "values th",
 ]  # fmt: skip
 
@@ -81,7 +83,7 @@ def table(project, path, name):
 
 
 def test_the_data_are_built_by_the_endpoint(project, endpoint):
-    assert computed(project, ITEMS) == (EVERYTHING, [])
+    assert computed(project, ITEMS, f"{PUBLISHED}/README.md") == (EVERYTHING, [])
     assert endpoint.asked["translator", "af"] == VALUES + len(table(project, "english", "pairs"))
     english = table(project, "english", "pairs")
     af = table(project, "pairs/af", "pairs")
@@ -120,6 +122,19 @@ def test_what_it_took_is_counted_by_role(project):
     # 100 tokens read at 1 USD, 10 written at 2 USD per million, each prompt
     assert usage.at["translator", "cost"] == pytest.approx(pairs * (100 * 1 + 10 * 2) / 1e6)
     assert table(project, "usage/pairs/en", "usage").empty
+
+
+def test_what_is_published_says_nothing_of_the_endpoint_or_the_cost(project, endpoint):
+    published = [path for path in (project.path / PUBLISHED).rglob("*") if path.is_file()]
+    names = {str(path.relative_to(project.path / PUBLISHED)) for path in published}
+    alone = {"README.md", "profiles.parquet", "templates.parquet", "english.parquet", "rounds_refined.parquet",
+             "rejected/mk.parquet", *(f"four_{name}.parquet" for name in ("examples", "items", "splits"))}  # fmt: skip
+    each = ("values", "pairs", "rounds_values", "rounds_pairs")
+    assert names == alone | {f"{table}/{code}.parquet" for table in each for code in ("af", "en", "mk", "th")}
+    assert endpoint.url.encode() in (project.path / FOLDER / "pairs/af.provenance.json").read_bytes()
+    for path in published:
+        said = path.read_text("utf-8") if path.suffix == ".md" else str(pq.read_table(path).to_pylist())
+        assert said and endpoint.url not in said and "PLANTED" not in said, path
 
 
 TRANSLATE = ["translate af", "translate mk", "translate th"]

@@ -24,11 +24,16 @@ def data(tmp_path_factory):
     ({"decision": "approved"}, r"row 2, column decision: no decision 'approved'. Did you mean 'approve'\? There"),
     ({"decision": "ok"}, "row 2, column decision: no decision 'ok'. There are: approve, correct, reject; leave it"),
     ({"decision": "correct"}, "row 2, column decision: 'correct' without a correction; fill at least one of"),
-    ({"decision": "approve", "corrected_value": "x"}, "row 2, column corrected_value: a correction, but .* 'approve'"),
-    ({"corrected_answer": "x"}, "row 2, column corrected_answer: a correction, but the decision is 'empty'"),
+    ({"decision": "approve", "corrected_value": "x"},
+     "row 2, column decision: 'approve', but corrected_value holds a correction; write 'correct' there, or clear"),
+    ({"corrected_answer": "x", "corrected_value": "y"},
+     r"row 2, column decision: empty, but corrected_answer, corrected_value hold a correction; write 'correct' there, "
+     r"or clear corrected_answer, corrected_value \(allowed: approve, correct, reject, or empty for undecided\)"),
     ({"decision": "reject", "id": ""}, "row 2, column id: empty"),
     ({"decision": "reject", "id": "memorised0000/toys/de"}, "row 2, column id: no row 'memorised0000/toys/de'. Did"),
     ({"decision": "correct", "corrected_value": "#NAME?"}, "row 2, column corrected_value: #NAME\\? comes from a"),
+    ({"decision": "correct", "value": "007", "corrected_value": "7"},
+     "row 2, column corrected_value: '7', where the sheet shows '007': the spreadsheet took it for a number; type"),
 ])  # fmt: skip
 @pytest.mark.parametrize("end", ["csv", "xlsx"])
 def test_a_wrong_row_is_refused_with_file_row_column_and_fix(data, tmp_path, cells, words, end):
@@ -37,6 +42,23 @@ def test_a_wrong_row_is_refused_with_file_row_column_and_fix(data, tmp_path, cel
     (write_csv if end == "csv" else write_xlsx)(sheet, tmp_path / f"de.{end}")
     with pytest.raises(ReviewError, match=rf"de.{end}, {words}"):
         decisions(tmp_path / f"de.{end}", ids=set(data.pairs["pair_id"]))
+
+
+@pytest.mark.parametrize("end", ["csv", "xlsx"])
+def test_rows_of_another_language_are_refused_whatever_they_say(data, tmp_path, end):
+    sheet = data.sheet().assign(cut="another")  # undecided, and of a cut that is passed over
+    (write_csv if end == "csv" else write_xlsx)(sheet, tmp_path / f"mk.{end}")
+    with pytest.raises(ReviewError, match=rf"mk.{end}, row 2, column language: 'de', .* for 'mk'; put the row into"):
+        decisions(tmp_path / f"mk.{end}", cut="small", language="mk")
+    assert decisions(tmp_path / f"mk.{end}", cut="small", language="de").empty
+    write_csv(filled(data.sheet(), data.bad[0], language="DE ", decision="reject"), tmp_path / "de.csv")
+    assert len(decisions(tmp_path / "de.csv", language="de")) == 1
+
+
+@pytest.mark.parametrize("value", ["17", "a1007", "70", "0071", "7"])
+def test_a_number_that_lost_no_zeros_is_a_text_like_any_other(data, tmp_path, value):
+    said = decided(data, tmp_path, data.bad[0], decision="correct", value=value, corrected_value="7")
+    assert said["value"].tolist() == ["7"]
 
 
 def test_rows_that_disagree_are_refused_within_and_across_files_and_equal_ones_are_not(data, tmp_path):
@@ -65,6 +87,9 @@ def test_many_mistakes_are_told_at_once_but_not_all(data, tmp_path):
     ("id,desicion,comment", "row 1: no column 'decision'. Did you mean 'desicion'"),
     ("decision,comment,why", "row 1: no column 'id'"),
     ("id,decision,corrected_anwser", "no correction is called 'corrected_anwser'. Did you mean 'corrected_answer'"),
+    ("id,decision,coment", "no column is called 'coment'. Did you mean 'comment'.* Rename it; a column of your own"),
+    ("id,decision,english value,engl_value,languge", "called 'languge'. Did you mean 'language'"),
+    ("id,Decision,comment,decision ", "row 1: decision stands over two columns; take one of them away"),
 ])  # fmt: skip
 def test_a_changed_header_is_refused(tmp_path, header, words):
     (tmp_path / "de.csv").write_text(header + "\nx,y,z\n")

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import datetime
 
 import openpyxl
 import pandas as pd
@@ -14,6 +15,18 @@ from unlearning.review.rows import COLUMNS, DECISIONS, TEXTS, ReviewError
 from unlearning.review.xlsx import write_xlsx
 
 FORMULAS = ["=1+1", "+49 30", "-5", "@home", "\tx", "'=1+1", "''@", "'tis", '=HYPERLINK("http://x";"y")', "a=b"]
+NUMBERS = [
+    "007",
+    "3-4",
+    "3/4",
+    "1.50",
+    "5",
+    "10:30",
+    "03-Apr",
+    "1E5",
+    "'007",
+    "2024-04-03",
+]  # or dates, to a spreadsheet
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +41,21 @@ def test_a_formula_is_text_in_the_csv_and_comes_back_exactly(text):
     assert unprotected(shown) == text
 
 
+@pytest.mark.parametrize("text", NUMBERS)
+def test_what_a_spreadsheet_would_take_for_a_number_or_a_date_is_text_in_the_csv_and_comes_back_exactly(text):
+    assert protected(text) == f"'{text}" and unprotected(f"'{text}") == text
+
+
+@pytest.mark.parametrize("text", ["3 ducks", "Mai", "1월", "MiG 29", "a1", "3rd of May", "7-Up bottle", ""])
+def test_other_texts_are_shown_as_they_are(text):
+    assert protected(text) == text
+
+
 def test_a_formula_sign_that_a_program_left_bare_is_read_as_it_is():
     assert unprotected("=1+1") == "=1+1"
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("text", [*FORMULAS, *NUMBERS])
 @pytest.mark.parametrize("write, end", [(write_csv, "csv"), (write_xlsx, "xlsx")])
 def test_formulas_survive_the_round_trip_as_data(data, tmp_path, text, write, end):
     ident = data.kept["pair_id"].iloc[0]
@@ -56,10 +79,10 @@ def test_the_csv_opens_in_excel_with_every_letter(data, tmp_path):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("newline", ["\r\n", "\n"])
+@pytest.mark.parametrize("newline", ["\r\n", "\n", "\r"])
 def test_decisions_are_read_as_excel_and_libreoffice_save_them(data, tmp_path, separator, encoding, newline):
     ident = data.kept["pair_id"].iloc[0]
-    text = "Ja, „gut“; sehr\tgut\nzwei"
+    text = "Ja, „gut“; sehr\u2028gut\tzwei\ndrei"
     sheet = filled(data.sheet(), ident, decision=" Correct ", corrected_answer=text, comment="a;b,c")
     path = saved_csv(sheet, tmp_path / "de.csv", separator, encoding, newline)
     found = decisions(path)
@@ -128,16 +151,75 @@ def test_a_workbook_edited_in_a_spreadsheet_gives_its_decisions(data, tmp_path):
     assert "Spielzeug Ball" in found.iloc[0]["answer"] and "Kreisel" not in found.iloc[0]["paraphrase"]
 
 
-def test_a_date_that_the_spreadsheet_made_of_a_text_is_refused(data, tmp_path):
-    import datetime
+def in_workbook(path, data, change):
+    """The review's workbook after `change(book, sheet)`."""
+    write_xlsx(filled(data.sheet(), data.bad[0], decision="reject"), path)
+    book = openpyxl.load_workbook(path)
+    change(book, book["review"])
+    book.save(path)
+    return path
 
-    write_xlsx(data.sheet(), tmp_path / "de.xlsx")
-    book = openpyxl.load_workbook(tmp_path / "de.xlsx")
-    column = list(COLUMNS).index("corrected_value") + 1
-    book["review"].cell(3, column).value = datetime.datetime(2026, 5, 1)
-    book.save(tmp_path / "de.xlsx")
+
+@pytest.mark.parametrize("cell", [datetime.datetime(2026, 5, 1), datetime.time(3, 4), 1.23e15])
+def test_a_date_or_number_that_a_workbook_holds_for_a_text_is_refused_but_not_in_a_comment(data, tmp_path, cell):
+    def put(name):
+        at = list(COLUMNS).index(name) + 1
+        return in_workbook(tmp_path / "de.xlsx", data, lambda _, page: setattr(page.cell(3, at), "value", cell))
+
     with pytest.raises(ReviewError, match="de.xlsx, row 3, column corrected_value: the spreadsheet made a date"):
-        decisions(tmp_path / "de.xlsx")
+        decisions(put("corrected_value"))
+    assert len(decisions(put("comment"))) == 1
+
+
+@pytest.mark.parametrize("cell", ["03-Apr", "03. Apr", "3-avr", "Apr-24", "3-Apr-24", "3/4/2024", "03.04.2024",
+                                  "2024-04-03 00:00:00", "03:04", "3:04 PM", "1.23E+15", "1,23E+15"])  # fmt: skip
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_date_or_number_that_a_csv_holds_for_a_text_is_refused_but_not_in_a_comment(data, tmp_path, separator, cell):
+    sheet = filled(data.sheet(), data.bad[0], decision="correct", corrected_value=cell)
+    path = saved_csv(sheet, tmp_path / "de.csv", separator)
+    with pytest.raises(ReviewError, match="de.csv, row 2, column corrected_value: the spreadsheet made a date"):
+        decisions(path)
+    saved_csv(filled(sheet, data.bad[0], corrected_value=f"'{cell}"), path, separator)
+    assert decisions(path)["value"].tolist() == [cell]
+    saved_csv(filled(sheet, data.bad[0], decision="reject", corrected_value="", comment=cell), path, separator)
+    assert decisions(path)["comment"].tolist() == [cell]
+
+
+def test_a_shown_text_that_a_csv_turned_into_a_date_is_refused_too(data, tmp_path):
+    path = saved_csv(filled(data.sheet(), data.bad[0], decision="reject", value="03-Apr"), tmp_path / "de.csv")
+    with pytest.raises(ReviewError, match="row 2, column value: the spreadsheet made a date"):
+        decisions(path)
+
+
+def test_the_sheet_is_found_by_its_columns_wherever_it_stands_and_whatever_it_is_called(data, tmp_path):
+    def change(book, page):
+        page.title = "Tabelle1"
+        book.create_sheet("notes", 0)["A1"] = "mine"
+        page.insert_cols(1)
+        page["A1"], page["A2"] = "my own", "x"
+
+    assert decisions(in_workbook(tmp_path / "de.xlsx", data, change))["id"].tolist() == [data.bad[0]]
+
+
+def test_two_sheets_with_decisions_are_refused_and_so_is_a_book_without_any(data, tmp_path):
+    two = in_workbook(tmp_path / "de.xlsx", data, lambda book, page: book.copy_worksheet(page))
+    with pytest.raises(ReviewError, match="de.xlsx: sheets review, review Copy all have columns id and decision"):
+        decisions(two)
+    none = in_workbook(tmp_path / "th.xlsx", data, lambda _, page: page.delete_rows(1))
+    with pytest.raises(ReviewError, match="th.xlsx, row 1: no column 'id'"):
+        decisions(none)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("id,decision,value\na/toy/de,approve,???? ??\n", "its letters became question marks when it was saved"),
+    ('id,decision,value\na,approve,"x\nb,reject,y\n', "row 2: not a row of a CSV .*ends with one, and writes its own"),
+    ('id,decision,value\na,approve,x\nb,reject,"y"z\n', "row 3: not a row of a CSV"),
+    ("sep=;\n", "row 1: no column 'id'"),
+])  # fmt: skip
+def test_a_csv_that_lost_something_is_refused(tmp_path, text, words):
+    (tmp_path / "de.csv").write_text(text)
+    with pytest.raises(ReviewError, match=words):
+        decisions(tmp_path / "de.csv")
 
 
 def test_control_characters_do_not_break_the_workbook(data, tmp_path):

@@ -9,7 +9,8 @@ from unlearning.review.csv_file import write_csv
 from unlearning.tables.artifacts import read_table
 
 FOLDER = "results/data/mu2/minimal"
-DATA = (f"{FOLDER}/four/items.parquet", f"{FOLDER}/README.md")
+CARD = "results/publish/mu2/minimal/README.md"
+DATA = (f"{FOLDER}/four/items.parquet", CARD)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_adding_a_decision_file_reruns_its_language_and_what_follows(project):
     items = read_table(project.path / FOLDER / "four/items.parquet", "items")
     examples = read_table(project.path / FOLDER / "four/examples.parquet", "examples")
     assert ident not in {*items["item_id"], *examples["example_id"]}
-    card = (project.path / FOLDER / "README.md").read_text(encoding="utf-8")
+    card = (project.path / CARD).read_text(encoding="utf-8")
     assert "| config/review/mu2/th.csv |" in card and "| language | kept | refused | review |" in card
 
 
@@ -74,3 +75,10 @@ def test_a_mistake_in_a_decision_file_stops_its_language_with_the_place_and_the_
         "config/review/mu2/th.csv, row 2, column decision: no decision 'rejected'. Did you mean 'reject'?"
         in done.stderr
     )
+
+
+def test_a_decision_file_with_a_wrong_name_stops_everything_before_it_runs(project):
+    path = project.path / "config/review/mu2/th.csv"
+    path.rename(path.with_name("thai.csv"))
+    done = project.snakemake("--dry-run", check=False)
+    assert done.returncode == 1 and "  - config/review/mu2/thai.csv: name it th.csv\n" in done.stdout

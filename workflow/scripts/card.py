@@ -1,19 +1,15 @@
-"""Write the card of a benchmark's data."""
+"""Lay out a benchmark's data as they can be published, with their card."""
 
 
 def card(
-    tables: list[str], template: str, card: str, about: dict, pairs: list[str] = (), rejected: list[str] = (),
-    sources: list[str] = (), prompts: list[str] = (),
+    template: str, card: str, about: dict, sources: list[str] = (), prompts: list[str] = (), **tables: str | list[str]
 ) -> None:  # fmt: skip
-    """Write `card`, README.md in the data's folder, from the data's own tables and what `about` says of them."""
+    """Make the folder of `card` (README.md): copies of `tables`, and the card from them and what `about` says."""
     from pathlib import Path
 
-    from unlearning.data import card as cards
-    from unlearning.tables.artifacts import write_text
+    from unlearning.data.card import publish
 
-    paths = [[Path(path) for path in group] for group in (tables, pairs, rejected, sources, prompts)]
-    text = cards.card(Path(template).read_text(encoding="utf-8"), Path(card).parent, *paths, about)
-    write_text(card, text)
+    publish(Path(card).parent, Path(template).read_text(encoding="utf-8"), tables, sources, prompts, about)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def mu2_review(
     kept, refused = read_table(pairs, "pairs"), read_table(rejected, "rejected")
     tried = [attempted(read_table(path, "rounds")) for path in rounds]
     back = tried[0] if tried else looked_up(kept, refused, read_table(values, "values"))
-    said = decisions(decided, cut=cut)
+    said = decisions(decided, cut=cut, language=language)
     sheet = review_sheet(kept, refused, read_table(english, "pairs"), cut, share, seed, said, back)
     write_csv(sheet, csv)
     write_xlsx(sheet, xlsx, right_to_left=bool(RIGHT_TO_LEFT & set(scripts)))

@@ -30,7 +30,7 @@ def mu2_translate(
     context = offline_context(known(language, languages, languages_file), tuple(languages), translated_values)
     book = read_phrasebook(phrasebook, read_pools(pools))
     translated = translate(read_table(pairs_en, "pairs"), translated_values, book)
-    said = decisions(decided, set(translated["pair_id"]), cut)
+    said = decisions(decided, set(translated["pair_id"]), cut, language)
     kept, refused, notes = check_reviewed(translated, said, context)
     write_table(kept, pairs, "pairs")
     write_table(refused, rejected, "rejected")

@@ -18,13 +18,14 @@ def mu2_translate_llm(
     from unlearning.data.pairs_llm import translate_pairs
     from unlearning.data.phrasebook import read_pools
     from unlearning.data.refine import check_english
+    from unlearning.data.reviewed import notes
     from unlearning.review.decisions import decisions
     from unlearning.tables.artifacts import read_table, write_table
 
     languages, english = read_languages(languages_file), read_table(pairs_en, "pairs")
     spoken, pool = known(language, languages, languages_file), read_pools(pools)
     table, tried = read_table(values, "values"), read_table(value_rounds, "rounds")
-    said = decisions(decided, set(english["knowledge_id"] + f"/{language}"), cut)
+    said = decisions(decided, set(english["knowledge_id"] + f"/{language}"), cut, language)
     with open_tools(spoken, prompts, doors, sampling, max_rounds, store, back_translator, books) as (tools, asker):
         if language == "en":
             built = check_english(english, pool, offline_context(spoken, tuple(languages), table), said)
@@ -36,6 +37,8 @@ def mu2_translate_llm(
     write_table(built.rounds, rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{language}: {len(built.pairs)} pairs are accepted, {built.rejected['id'].nunique()} rejected")
+    rows = english.assign(id=english["knowledge_id"] + f"/{language}")
+    print(f"  people decided about {len(said)} of them", *notes(rows, said, built.rejected), sep="\n  ")
     for check, rows in built.rejected.groupby("check"):
         print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
     return asker.whole

@@ -1,30 +1,12 @@
 """Turn all score tables into the report: tables, figures and a page that stands alone."""
 
-import contextlib
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from unlearning.report.assemble import assemble
 from unlearning.report.html import render
 from unlearning.report.sources import read_funnel, read_logs, read_roles, read_runs, read_scores, read_times, read_usage
-from unlearning.tables.artifacts import write_table, write_text
+from unlearning.tables.artifacts import replacing_folder, write_table, write_text
 from unlearning.tables.schemas import schema
-
-
-@contextlib.contextmanager
-def _replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `path` that takes its place on success and is removed on failure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        shutil.rmtree(path, ignore_errors=True)
-        temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _templates(paths: list[str]) -> dict[str, str]:
@@ -61,7 +43,7 @@ def report(
     runs = read_runs(found)
     texts = _templates(template)
     fingerprint = write_table(found[schema("scores").names], Path(scores_all), "scores")
-    with _replacing_folder(Path(tables)) as table_folder, _replacing_folder(Path(figures)) as figure_folder:
+    with replacing_folder(Path(tables)) as table_folder, replacing_folder(Path(figures)) as figure_folder:
         roles = read_roles(yaml.safe_load(config_text) or {})
         panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder)
         html = render(

@@ -34,7 +34,7 @@ class Asking(Section):
 
 
 class Card(Section):
-    """What a publisher decides about a data set's card, results/data/<benchmark>/<cut>/README.md."""
+    """What a publisher decides about a data set's card, results/publish/<benchmark>/<cut>/README.md."""
 
     license: str | None = Field(
         None,

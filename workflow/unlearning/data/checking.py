@@ -15,6 +15,7 @@ from unlearning.data.checks import (
     unique_translation,
 )
 from unlearning.data.context import Context
+from unlearning.data.reasons import known
 
 # imported by name, so that the code fingerprint of a script that checks reaches every check
 CHECKS = {
@@ -46,6 +47,6 @@ def rejected(rows: pd.DataFrame, check: str, reasons: pd.Series, round_: int) ->
     """Table `rejected`: `rows` of table `pairs`, each with its reason and its content as JSON."""
     content = [json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows.to_dict("records")]
     return pd.DataFrame({
-        "id": rows["pair_id"], "language": rows["language"], "check": check, "reason": reasons.astype("str"),
+        "id": rows["pair_id"], "language": rows["language"], "check": known(check), "reason": reasons.astype("str"),
         "round": round_, "content": content,
     })  # fmt: skip

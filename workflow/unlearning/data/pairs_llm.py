@@ -8,6 +8,7 @@ from unlearning.data.checking import run_checks
 from unlearning.data.context import Context
 from unlearning.data.languages import Language
 from unlearning.data.phrasebook import Pools
+from unlearning.data.reasons import reason
 from unlearning.data.reviewed import Reviewed, reject, reviewed
 from unlearning.data.rounds import (
     Tools,
@@ -112,12 +113,12 @@ def examine(tried: pd.DataFrame, context: Context, tools: Tools, judge: bool = T
         tried = tried.assign(**translated_back(tried, tools))
         for row in tried.itertuples(index=False):
             if gone := [part for part in PARTS if getattr(row, f"back_{part}") is None]:
-                reasons[row.id].append(("back_translation", f"nothing came back of the {', the '.join(gone)}"))
-        for ident, reason in judge_pairs(tried[tried[list(BACK)].notna().all(axis="columns")], tools).items():
-            reasons[ident].append(("equivalence", reason))
+                reasons[row.id].append(reason("back_translation", f"nothing came back of the {', the '.join(gone)}"))
+        for ident, said in judge_pairs(tried[tried[list(BACK)].notna().all(axis="columns")], tools).items():
+            reasons[ident].append(reason("equivalence", said))
     _, rejected = run_checks(tried.reindex(columns=list(PAIR)).astype("str"), context)
     for row in rejected.itertuples(index=False):
-        reasons[row.id].append((row.check, row.reason))
+        reasons[row.id].append(reason(row.check, row.reason))
     return tried.assign(reasons=column((reasons[ident] for ident in tried["id"]), tried))
 
 
@@ -139,7 +140,7 @@ def judge_pairs(tried: pd.DataFrame, tools: Tools, backs: tuple[str, ...] = BACK
     ]  # fmt: skip
     replies = asked(tools, "equivalence", "equivalence_pair", list(tried["id"]), inputs)
     said = {ident: judged(*reply) for ident, reply in zip(tried["id"], replies.itertuples(index=False), strict=True)}
-    return {ident: reason for ident, reason in said.items() if reason}
+    return {ident: why for ident, why in said.items() if why}
 
 
 def _versions(row: dict, back: str) -> dict[str, str]:
@@ -158,7 +159,7 @@ def _without_value(rows: pd.DataFrame, value_rounds: pd.DataFrame) -> pd.DataFra
         why = "; ".join(last.at[ident, "reasons"]) if known else "it was not translated"
         rounds.append(int(last.at[ident, "round"]) if known else 0)
         value = f"the value {row.english_value!r} ({row.attribute}) has no accepted translation"
-        reasons.append([("value_translation", f"{value}: {why}")])
+        reasons.append([reason("value_translation", f"{value}: {why}")])
     return rows.assign(reasons=column(reasons, rows), round=rounds)
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 from unlearning.data.context import Context
 from unlearning.data.pairs_llm import Built, assemble, examine, judge_pairs, source_rows
 from unlearning.data.phrasebook import Pools
+from unlearning.data.reasons import reason
 from unlearning.data.reviewed import reject, reviewed
 from unlearning.data.rounds import Tools, accepted, asked, column, in_rounds, proposed, rounds_table
 
@@ -60,12 +61,12 @@ def _examine(tried: pd.DataFrame, context: Context, tools: Tools) -> pd.DataFram
     checked = examine(tried, context, tools, judge=False)
     for row in checked.itertuples(index=False):
         if not row.question.rstrip().endswith("?"):
-            row.reasons.append(("question_kept", f"{row.question!r} is no question any more"))
+            row.reasons.append(reason("question_kept", f"{row.question!r} is no question any more"))
     changed = (checked["question"] != checked["en_question"]) | (checked["answer"] != checked["en_answer"])
     unsure = accepted(checked[changed])
     said = judge_pairs(unsure, tools, tuple(REFINED))
     reasons = [
-        [*found, *([("equivalence", said[ident])] if ident in said else [])]
+        [*found, *([reason("equivalence", said[ident])] if ident in said else [])]
         for ident, found in zip(checked["id"], checked["reasons"], strict=True)
     ]
     return checked.assign(reasons=column(reasons, checked))

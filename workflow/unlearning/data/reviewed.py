@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.data.reasons import reason
 from unlearning.data.rounds import accepted
-from unlearning.review.decisions import still_about
+from unlearning.review.decisions import beside, rejection, remarks, still_about
 from unlearning.review.rows import TEXTS
 
 
@@ -27,12 +28,12 @@ def reviewed(rows: pd.DataFrame, decided: pd.DataFrame | None) -> Reviewed:
     if decided is None or decided.empty:
         none = rows.iloc[:0].assign(**dict.fromkeys(TEXTS, pd.Series(dtype=object)))
         return Reviewed(rows, none, none, pd.DataFrame())
-    beside = rows[["id"]].merge(decided, on="id", how="left").set_axis(rows.index)
-    fact = beside["english_value"].fillna("")
+    said = beside(rows, decided)
+    fact = said["english_value"].fillna("")
     same_fact = (fact == "") | (fact == rows["english_value"])
-    has_texts = beside[list(TEXTS)].notna().all(axis="columns")
-    how = beside["decision"].where(same_fact & has_texts, None)
-    theirs = rows.assign(**{part: beside[part] for part in TEXTS})
+    has_texts = said[list(TEXTS)].notna().all(axis="columns")
+    how = said["decision"].where(same_fact & has_texts, None)
+    theirs = rows.assign(**{part: said[part] for part in TEXTS})
     return Reviewed(
         rows[~how.isin(["approve", "correct"])],
         theirs[how == "approve"],
@@ -49,9 +50,21 @@ def reject(history: pd.DataFrame, rejections: pd.DataFrame) -> pd.DataFrame:
     if rejections.empty or history.empty:
         return history
     stand = accepted(history)
-    beside = stand[["id"]].merge(rejections, on="id", how="left").set_axis(stand.index)
-    hit = beside[beside["decision"].notna() & still_about(beside, stand)]
+    said = beside(stand, rejections)
+    hit = said[said["decision"].notna() & still_about(said, stand)]
     reasons = history["reasons"].to_dict()
     for at, comment in hit["comment"].items():
-        reasons[at] = [("review", f"rejected by a person{f': {comment}' if comment else ''}")]
+        reasons[at] = [reason("review", rejection(comment))]
     return history.assign(reasons=pd.Series(reasons, dtype=object))
+
+
+def notes(rows: pd.DataFrame, decided: pd.DataFrame, rejected: pd.DataFrame) -> list[str]:
+    """Remarks in words on `decided` for the log, once `rejected` (the table) is made of `rows`.
+
+    A rejection that is not in it was about a text that no longer is the row's.
+    """
+    found = reviewed(rows, decided)
+    by_people = rejected.loc[rejected["check"] == "review", "id"]
+    open_ = found.open[~found.open["id"].isin(by_people)]
+    said = beside(open_, decided)
+    return remarks(decided, said.loc[said["decision"].notna(), ["id", "decision"]].itertuples(index=False))

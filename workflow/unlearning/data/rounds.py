@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.data.back_services import Back
+from unlearning.data.reasons import reason
 from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
 
@@ -82,7 +83,7 @@ def in_rounds(
         silent = tried["failed"].notna()
         stand = pd.concat([accepted(h) for h in history]) if history else tried.iloc[:0]
         told = tried[silent]
-        told = told.assign(reasons=column(([("no_reply", failed)] for failed in told["failed"]), told))
+        told = told.assign(reasons=column(([reason("no_reply", failed)] for failed in told["failed"]), told))
         examined = examine(tried[~silent], stand) if not silent.all() else tried.iloc[:0]
         history.append(pd.concat([examined, told]).reindex(tried.index).assign(round=number))
         waiting = waiting[(history[-1]["reasons"].map(len) > 0).to_numpy()]
@@ -95,7 +96,7 @@ def _attempts(history: list[pd.DataFrame], ids: pd.Series) -> list[list[dict]]:
         if attempt["id"] in found:
             failed = isinstance(attempt["failed"], str)
             texts = {part: None if failed else attempt[part] for part in attempt["proposed"]}
-            found[attempt["id"]].append(texts | {"reasons": [reason for _, reason in attempt["reasons"]]})
+            found[attempt["id"]].append(texts | {"reasons": [why for _, why in attempt["reasons"]]})
     return list(found.values())
 
 
@@ -126,7 +127,7 @@ def rounds_table(history: pd.DataFrame, language: str) -> pd.DataFrame:
     columns = [*TEXTS, *(f"back_{part}" for part in TEXTS)]
     table = history.reindex(columns=["id", "round", *columns]).astype(object)
     table = table.where(table.notna(), None)
-    reasons = [[f"{check}: {reason}" for check, reason in found] for found in history["reasons"]]
+    reasons = [[f"{check}: {why}" for check, why in found] for found in history["reasons"]]
     verdicts = ["refused" if found else "accepted" for found in reasons]
     return table.assign(language=language, reasons=column(reasons, table), verdict=column(verdicts, table))
 
@@ -136,8 +137,8 @@ def rejected_table(attempts: pd.DataFrame, language: str, content: Sequence[str]
     rows = []
     for attempt in attempts.to_dict("records"):
         found: dict[str, list[str]] = {}
-        for check, reason in attempt["reasons"]:
-            found.setdefault(check, []).append(reason)
+        for check, why in attempt["reasons"]:
+            found.setdefault(check, []).append(why)
         kept = {k: v if isinstance(v, str) else None for k in content for v in [attempt.get(k)]}
         told = json.dumps(kept, ensure_ascii=False, sort_keys=True)
         rows += [(attempt["id"], language, c, "; ".join(r), attempt["round"], told) for c, r in sorted(found.items())]

@@ -9,6 +9,7 @@ from unlearning.data.checks.no_placeholder import PLACEHOLDER
 from unlearning.data.checks.script import foreign_letters
 from unlearning.data.languages import Language
 from unlearning.data.phrasebook import Pools
+from unlearning.data.reasons import reason
 from unlearning.data.rounds import Tools, accepted, asked, column, in_rounds, proposed
 from unlearning.data.text import fold
 
@@ -94,19 +95,21 @@ def _examine(tried: pd.DataFrame, stand: pd.DataFrame, pools: Pools, language: L
 def _form(value: str, language: Language) -> list[tuple[str, str]]:
     found = []
     if hit := PLACEHOLDER.search(value):
-        found.append(("no_placeholder", f"{value!r} holds the placeholder {hit.group()!r}"))
+        found.append(reason("no_placeholder", f"{value!r} holds the placeholder {hit.group()!r}"))
     if NOT_ONE_VALUE.search(value):
-        found.append(("one_value", f"{value!r} is not one word or phrase alone"))
+        found.append(reason("one_value", f"{value!r} is not one word or phrase alone"))
     if foreign := foreign_letters(value, language):
-        found.append(("script", f"{value!r} is not written in {', '.join(language.unicode_scripts)}: {foreign[:20]!r}"))
+        scripts = ", ".join(language.unicode_scripts)
+        found.append(reason("script", f"{value!r} is not written in {scripts}: {foreign[:20]!r}"))
     return found
 
 
 def _back(back: str | None, english_value: str, pool: Sequence[str]) -> list[tuple[str, str]]:
     if back is None:
-        return [("back_translation", "nothing came back when it was translated back")]
+        return [reason("back_translation", "nothing came back when it was translated back")]
     other = next((v for v in pool if fold(v) == fold(back) != fold(english_value)), None)
-    return [("unique_back_translation", f"it comes back as {other!r}, another value of the list")] if other else []
+    found = other and reason("unique_back_translation", f"it comes back as {other!r}, another value of the list")
+    return [found] if found else []
 
 
 def judge_values(tried: pd.DataFrame, tools: Tools) -> list[list[tuple[str, str]]]:
@@ -125,7 +128,7 @@ def judge_values(tried: pd.DataFrame, tools: Tools) -> list[list[tuple[str, str]
     said = dict(zip(rows["id"], (judged(*reply) for reply in replies.itertuples(index=False)), strict=True))
     backs = dict(zip(rows["id"], rows["back_value"], strict=True))
     return [
-        [("equivalence", f"it comes back as {backs[ident]!r}: {said[ident]}")] if said.get(ident) else []
+        [reason("equivalence", f"it comes back as {backs[ident]!r}: {said[ident]}")] if said.get(ident) else []
         for ident in tried["id"]
     ]
 
@@ -147,5 +150,5 @@ def _shared(row: pd.Series, both: pd.DataFrame) -> list[tuple[str, str]]:
         same = others[others[text].map(fold) == fold(row[text])]
         if len(same):
             meant = ", ".join(repr(v) for v in same["english_value"])
-            found.append((check, f"{what} {row[text]!r} stands for {meant} too"))
+            found.append(reason(check, f"{what} {row[text]!r} stands for {meant} too"))
     return found

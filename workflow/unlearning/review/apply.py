@@ -1,77 +1,38 @@
 """People's decisions applied to the rows of one language, before and after the mechanical checks."""
 
-from typing import NamedTuple
-
 import pandas as pd
 
 from unlearning.data.checking import rejected, run_checks
 from unlearning.data.context import Context, reverse_table
-from unlearning.review.decisions import still_about
+from unlearning.review.decisions import beside, rejection, remarks, still_about
 from unlearning.review.rows import TEXTS
-
-
-class Sorted(NamedTuple):
-    """Rows of table `pairs` by what people decided, and what was noticed on the way.
-
-    `untouched`: without a decision, or approved; `corrected`: the new texts in place; `approved`: identifiers among
-    `untouched` whose text a person approved; `refused`: table `rejected`, check `review`; `notes`: remarks in words.
-    """
-
-    untouched: pd.DataFrame
-    corrected: pd.DataFrame
-    approved: frozenset[str]
-    refused: pd.DataFrame
-    notes: list[str]
-
-
-def sort_by_decision(pairs: pd.DataFrame, decided: pd.DataFrame, round_: int = 0) -> Sorted:
-    """Split `pairs` (table contract, one language) by `decided` (`decisions.decisions`).
-
-    A decision about a text that is no longer the row's, or about another fact, does not count; `notes` names it.
-    """
-    beside = pairs[["pair_id"]].merge(decided, left_on="pair_id", right_on="id", how="left").set_axis(pairs.index)
-    there = beside["decision"].notna()
-    fits = there & still_about(beside, pairs)
-    how = beside["decision"].where(fits, None)
-    notes = [f"{ident}: {note}" for ident, note in zip(decided["id"], decided["note"], strict=True) if note]
-    notes += [
-        f"{ident}: the decision '{word}' was about another text; look at the row again"
-        for ident, word in beside.loc[there & ~fits, ["pair_id", "decision"]].itertuples(index=False)
-    ]
-    corrected = pairs[how == "correct"].copy()
-    for part in TEXTS:
-        corrected[part] = beside.loc[corrected.index, part].fillna(corrected[part])
-    rejects = pairs[how == "reject"]
-    refused = refused_by_people(rejects, beside.loc[rejects.index, "comment"], round_)
-    approved = frozenset(pairs.loc[how == "approve", "pair_id"])
-    return Sorted(pairs[~how.isin(["correct", "reject"])], corrected, approved, refused, notes)
-
-
-def refused_by_people(rows: pd.DataFrame, comments: pd.Series, round_: int = 0) -> pd.DataFrame:
-    """Table `rejected` for `rows` that a person rejected: check `review`, reason the person's comment."""
-    reasons = "rejected by a person" + (": " + comments.fillna("")).where(comments.fillna("") != "", "")
-    return rejected(rows, "review", reasons, round_)
 
 
 def check_reviewed(
     pairs: pd.DataFrame, decided: pd.DataFrame, context: Context
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """(rows kept, table `rejected`, notes): `run_checks` with people's decisions.
+    """(rows kept, table `rejected`, notes): `run_checks` with people's decisions (`decisions.decisions`).
 
     Rejected rows are refused, whatever the checks say; approved ones are kept, whatever the checks say; corrected ones
-    go through the checks again (round 1) with the corrected values in their pools.
+    go through the checks again (round 1) with the corrected values in their pools. A decision about a text that is no
+    longer the row's, or about another fact, does not count; `notes` names it.
     """
-    found = sort_by_decision(pairs, decided)
-    kept, refused = run_checks(found.untouched, context)
-    spared = refused["id"].isin(found.approved)
-    approved = found.untouched[found.untouched["pair_id"].isin(set(refused.loc[spared, "id"]))]
-    kept, refused = [kept, approved], [refused[~spared], found.refused]
-    if len(found.corrected):
-        mended, still_refused = run_checks(found.corrected, with_values(context, found.corrected), round_=1)
+    said = beside(pairs, decided, "pair_id")
+    fits = said["decision"].notna() & still_about(said, pairs)
+    how = said["decision"].where(fits, None)
+    kept, refused = run_checks(pairs[~how.isin(["correct", "reject"])], context)
+    spared = refused["id"].isin(pairs.loc[how == "approve", "pair_id"])
+    approved = pairs[pairs["pair_id"].isin(refused.loc[spared, "id"])]
+    by_people = rejected(pairs[how == "reject"], "review", said.loc[how == "reject", "comment"].map(rejection), 0)
+    kept, refused = [kept, approved], [refused[~spared], by_people]
+    if (how == "correct").any():
+        corrected = pairs.assign(**{part: said[part].fillna(pairs[part]) for part in TEXTS})[how == "correct"]
+        mended, still_refused = run_checks(corrected, with_values(context, corrected), round_=1)
         kept, refused = [*kept, mended], [*refused, still_refused]
     order = {ident: place for place, ident in enumerate(pairs["pair_id"])}
     kept = pd.concat(kept).sort_values("pair_id", key=lambda idents: idents.map(order), ignore_index=True)
-    return kept, pd.concat(refused).sort_values(["id", "check"], ignore_index=True), found.notes
+    outdated = said.loc[said["decision"].notna() & ~fits, ["pair_id", "decision"]].itertuples(index=False)
+    return kept, pd.concat(refused).sort_values(["id", "check"], ignore_index=True), remarks(decided, outdated)
 
 
 def with_values(context: Context, corrected: pd.DataFrame) -> Context:

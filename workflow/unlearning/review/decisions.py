@@ -1,6 +1,8 @@
 """What people decided: review sheets come back as CSV, XLSX or Label Studio's export, and are checked row by row."""
 
+import difflib
 import itertools
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -10,19 +12,21 @@ import pandas as pd
 from unlearning.config.problems import nearest
 from unlearning.review.csv_file import read_csv
 from unlearning.review.label_studio import read_export
-from unlearning.review.rows import CORRECTED, DECISIONS, TEXTS, ReviewError, Row
+from unlearning.review.rows import COLUMNS, CORRECTED, DECISIONS, ENDINGS, NEEDED, TEXTS, ReviewError, Row, column
 from unlearning.review.xlsx import read_xlsx
 
-READERS = {".csv": read_csv, ".tsv": read_csv, ".xlsx": read_xlsx, ".json": read_export}
-READ = ("id", "cut", "english_value", *TEXTS, "decision", *CORRECTED, "comment", "reviewer", "note")
+READERS = dict(zip(ENDINGS, (read_csv, read_csv, read_xlsx, read_export), strict=True))
+READ = ("id", "cut", "language", "english_value", *TEXTS, "decision", *CORRECTED, "comment", "reviewer", "note")
 RESULT = ("id", "decision", *TEXTS, "comment", "reviewer", "english_value", "note")
+ALIKE = 0.8  # similarity (difflib's ratio) from which an unknown column is taken for one of the sheet's, misspelt
 BROKEN = ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!")  # what a failed formula shows
 MOST = 10  # problems told at once
 
 
 def decisions(
-    paths: str | Path | Sequence[str | Path], ids: Collection[str] | None = None, cut: str | None = None
-) -> pd.DataFrame:
+    paths: str | Path | Sequence[str | Path], ids: Collection[str] | None = None, cut: str | None = None,
+    language: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """Every decided row of the files at `paths` (.csv, .tsv, .xlsx, Label Studio's .json), columns RESULT.
 
     `decision` is one of DECISIONS; question, answer, paraphrase and value are what it is about: the corrected text, or
@@ -30,11 +34,14 @@ def decisions(
     answer and paraphrase that were not corrected themselves. `note`: a remark on the reading (annotators who
     disagree). Rows without a decision are left out, as are those whose `cut` is not the one asked for.
 
-    `ids`: the identifiers there are. ReviewError lists unknown decisions and identifiers, a correction that is missing
-    or stands beside another decision, and rows about one identifier that disagree.
+    `ids`: the identifiers there are; `language`: the one the files are about. ReviewError lists rows of another
+    language, unknown decisions and identifiers, a correction that is missing or stands beside another decision, and
+    rows about one identifier that disagree.
     """
     paths = [paths] if isinstance(paths, (str, Path)) else paths
-    rows = [row for path in map(Path, paths) for row in _rows(path) if _is_for(row, cut)]
+    every = [row for path in map(Path, paths) for row in _rows(path)]
+    _refuse(problem for row in every for problem in _foreign(row, language))
+    rows = [row for row in every if _is_for(row, cut)]
     _refuse(problem for row in rows for problem in _problems(row, ids))
     decided = [(row.place, _decided(row)) for row in rows if row.cells["decision"]]
     _refuse(_disagreements(decided))
@@ -58,6 +65,22 @@ def same(one: str, other: str) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def beside(rows: pd.DataFrame, decided: pd.DataFrame, key: str = "id") -> pd.DataFrame:
+    """What is decided about each row of `rows` (same index; column `key` is the identifier), null where nothing is."""
+    return rows[[key]].merge(decided, left_on=key, right_on="id", how="left").set_axis(rows.index)
+
+
+def rejection(comment: str | None) -> str:
+    """The reason of a row that a person rejected."""
+    return f"rejected by a person: {comment}" if isinstance(comment, str) and comment else "rejected by a person"
+
+
+def remarks(decided: pd.DataFrame, outdated: Iterable[tuple[str, str]]) -> list[str]:
+    """What a job's log says of `decided`: the notes on its reading, and the `outdated` (identifier, decision)."""
+    noted = [f"{ident}: {note}" for ident, note in zip(decided["id"], decided["note"], strict=True) if note]
+    return noted + [f"{i}: the decision '{word}' was about another text; look at the row again" for i, word in outdated]
 
 
 def still_about(decided: pd.DataFrame, now: pd.DataFrame) -> pd.Series:
@@ -91,29 +114,41 @@ def _rows(path: Path) -> list[Row]:
 
 def _tidy(cells: dict[str, str]) -> dict[str, str | None]:
     """The known columns without spaces around the texts; `decision` in lower case."""
-    known = {_column(name): text.strip() for name, text in cells.items()}
+    known = {column(name): text.strip() for name, text in cells.items()}
     found = {name: known.get(name) for name in READ}
     return found | {"decision": (found["decision"] or "").lower()}
 
 
-def _column(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
-
-
 def _check_header(path: Path, cells: dict[str, str]) -> None:
-    names = [_column(name) for name in cells]
-    for needed in ("id", "decision"):
+    names = [column(name) for name in cells]
+    for needed in NEEDED:
         if needed not in names:
             raise ReviewError(
                 f"{path}, row 1: no column {needed!r}.{nearest(needed, names)} There are: {', '.join(names)}; keep the "
                 "first row of the sheet as it was"
             )
+    missing = [name for name in COLUMNS if name not in names]
     for name in names:
         if name.startswith("corrected") and name not in CORRECTED:
             raise ReviewError(
                 f"{path}, row 1: no correction is called {name!r}.{nearest(name, CORRECTED)} There are: "
                 f"{', '.join(CORRECTED)}; rename the column"
             )
+        if name not in COLUMNS and difflib.get_close_matches(name, missing, cutoff=ALIKE):
+            raise ReviewError(
+                f"{path}, row 1: no column is called {name!r}.{nearest(name, missing)} Rename it; a column of your own "
+                "needs a name that is less like one of the sheet's"
+            )
+
+
+def _foreign(row: Row, language: str | None) -> Iterable[str]:
+    """That a row is of another language than the file."""
+    said = (row.cells["language"] or "").lower()
+    if language and said and said != language:
+        yield (
+            f"{row.place}, column language: {said!r}, but the file is read for {language!r}; put the row into the file "
+            f"of {said!r}, or name the file by its rows' language"
+        )
 
 
 def _is_for(row: Row, cut: str | None) -> bool:
@@ -134,8 +169,9 @@ def _problems(row: Row, ids: Collection[str] | None) -> Iterable[str]:
         )
     elif word != "correct" and corrections:
         yield (
-            f"{row.place}, column {corrections[0]}: a correction, but the decision is {word or 'empty'!r}; write "
-            "'correct', or clear the cell"
+            f"{row.place}, column decision: {repr(word) if word else 'empty'}, but {', '.join(corrections)} "
+            f"{'holds' if len(corrections) == 1 else 'hold'} a correction; write 'correct' there, or clear "
+            f"{', '.join(corrections)} (allowed: {', '.join(DECISIONS)}, or empty for undecided)"
         )
     if word and not cells["id"]:
         yield f"{row.place}, column id: empty; keep the identifier that the sheet gave the row"
@@ -147,6 +183,19 @@ def _problems(row: Row, ids: Collection[str] | None) -> Iterable[str]:
     for name in ("decision", *CORRECTED):
         if cells[name] in BROKEN:
             yield f"{row.place}, column {name}: {cells[name]} comes from a formula; type the text, with ' before a sign"
+    for name in corrections:
+        if shown := _with_zeros(cells[name], cells):
+            yield (
+                f"{row.place}, column {name}: {cells[name]!r}, where the sheet shows {shown!r}: the spreadsheet took "
+                "it for a number; type the text again with ' in front of it"
+            )
+
+
+def _with_zeros(text: str, cells: dict[str, str | None]) -> str | None:
+    """The number `text` as the row's own texts write it, with zeros before it that a spreadsheet takes away."""
+    shown = " ".join(cells[name] or "" for name in (*TEXTS, "english_value"))
+    found = re.search(rf"(?<!\d)0+{text}(?!\d)", shown) if text.isdecimal() else None
+    return found and found.group()
 
 
 def _decided(row: Row) -> dict:

@@ -6,7 +6,7 @@ import math
 import pandas as pd
 
 from unlearning.data.context import reverse_table
-from unlearning.review.decisions import still_about
+from unlearning.review.decisions import beside, still_about
 from unlearning.review.rows import BACK, COLUMNS, TEXTS
 from unlearning.seeds import seed_for
 
@@ -71,7 +71,7 @@ def _sample(pairs: pd.DataFrame, share: float, seed: int, decided: set[str]) -> 
 
 def _with_earlier(rows: pd.DataFrame, decided: pd.DataFrame) -> pd.DataFrame:
     """`rows` with the earlier decisions filled in, or a remark in `why` that one no longer fits the text."""
-    merged = rows[["id"]].merge(decided, on="id", how="left").set_axis(rows.index)
+    merged = beside(rows, decided)
     there = merged["decision"].notna()
     fits = there & still_about(merged, rows)
     for column in ("decision", "comment", "reviewer"):

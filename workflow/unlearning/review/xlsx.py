@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from unlearning.review.rows import CORRECTED, DECISIONS, TEXTS, ReviewError, Row
+from unlearning.review.rows import CORRECTED, DECISIONS, FREE, NEEDED, TEXTS, ReviewError, Row, as_rows, column
 from unlearning.tables.artifacts import replacing
 
 NAME = "review"
 WIDTHS = {"id": 24, "cut": 8, "language": 9, "decision": 11, "reviewer": 14, "why": 36}  # others 32, in characters
 TRANSLATED = (*TEXTS, *CORRECTED)
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # XML has no way to write them
+EXACT = 1e15  # a spreadsheet keeps 15 digits of a number
 STAMP = (1980, 1, 1, 0, 0, 0)
 
 
@@ -37,11 +38,11 @@ def write_xlsx(sheet: pd.DataFrame, path: Path | str, right_to_left: bool = Fals
         cell.font = Font(bold=True)
     page.freeze_panes = "B2"
     page.auto_filter.ref = f"A1:{get_column_letter(len(sheet.columns))}{len(sheet) + 1}"
-    for number, column in enumerate(sheet.columns, start=1):
+    for number, name in enumerate(sheet.columns, start=1):
         letter = get_column_letter(number)
-        page.column_dimensions[letter].width = WIDTHS.get(column, 32)
-        _fill(page, number, sheet[column], right_to_left and column in TRANSLATED)
-        if column == "decision":
+        page.column_dimensions[letter].width = WIDTHS.get(name, 32)
+        _fill(page, number, sheet[name], right_to_left and name in TRANSLATED)
+        if name == "decision":
             _offer(page, f"{letter}2:{letter}{len(sheet) + 1}")
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(_same_bytes(book))
@@ -84,9 +85,10 @@ def _same_bytes(book) -> bytes:
 
 
 def read_xlsx(path: Path) -> list[Row]:
-    """The rows of sheet `review` (or of the one that is open, where none has this name), their place said.
+    """The rows of the sheet that has columns id and decision, wherever it stands and whatever it is called.
 
-    Formulas count as what they came to. ReviewError: no workbook, a cell that Excel turned into a date.
+    Formulas count as what they came to. ReviewError: no workbook, none or several of such sheets, a cell that Excel
+    turned into a date.
     """
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
@@ -95,21 +97,29 @@ def read_xlsx(path: Path) -> list[Row]:
         book = load_workbook(path, data_only=True)
     except (InvalidFileException, zipfile.BadZipFile, KeyError, OSError) as error:
         raise ReviewError(f"{path}: not a readable XLSX workbook ({error}); save it again as .xlsx") from None
-    page = book[NAME] if NAME in book.sheetnames else book.active
-    lines = page.iter_rows(values_only=True)
-    header = [str(name or "") for name in next(lines, ())]
-    return [
-        Row(f"{path}, row {number}", {n: _text(cell, path, number, n) for n, cell in zip(header, line, strict=True)})
-        for number, line in enumerate(lines, start=2)
-        if any(cell is not None for cell in line)
-    ] or [Row(f"{path}, row 1", dict.fromkeys(header, ""))]
-
-
-def _text(cell: object, path: Path, number: int, column: str) -> str:
-    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
+    pages = {page.title: list(page.iter_rows(values_only=True)) for page in book.worksheets}
+    headers = {title: [str(name or "") for name in (lines or [()])[0]] for title, lines in pages.items()}
+    found = [title for title, header in headers.items() if set(NEEDED) <= set(map(column, header))]
+    if len(found) > 1:
         raise ReviewError(
-            f"{path}, row {number}, column {column}: the spreadsheet made a date of the text ({cell}); format the cell "
-            "as text and type it again"
+            f"{path}: sheets {', '.join(found)} all have columns id and decision; put the rows that you want into one "
+            "of them and delete the others"
+        )
+    title = found[0] if found else NAME if NAME in pages else book.worksheets[0].title
+    header = headers[title]
+    filled = [(n, cells) for n, cells in enumerate(pages[title][1:], start=2) if any(c is not None for c in cells)]
+    return as_rows(
+        path, header,
+        [(n, [_text(cell, path, n, name) for name, cell in zip(header, cells, strict=True)]) for n, cells in filled],
+    )  # fmt: skip
+
+
+def _text(cell: object, path: Path, number: int, name: str) -> str:
+    made = isinstance(cell, (datetime.date, datetime.time, datetime.timedelta))
+    if column(name) not in FREE and (made or isinstance(cell, (int, float)) and abs(cell) >= EXACT):
+        raise ReviewError(
+            f"{path}, row {number}, column {name}: the spreadsheet made a date or a number of the text ({cell}); "
+            "format the cell as text and type it again"
         )
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)

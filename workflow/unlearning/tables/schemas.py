@@ -101,7 +101,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("source_item_id", TEXT, "the item this one was made from", null=True),
         Column("benchmark", TEXT, "benchmark name"),
         Column("task", TEXT, "kind of question"),
-        Column("group", TEXT, "group before a split is applied; one of GROUPS"),
+        Column("group", TEXT, f"group before a split is applied: {', '.join(GROUPS)}"),
         Column("knowledge_id", TEXT, "language-free identifier of what is asked"),
         Column("person_id", TEXT, "person or document the item belongs to", null=True),
         Column("language", TEXT, "language code"),

@@ -1,0 +1,29 @@
+"""Why a row is refused: every name that the tables `rejected` and `rounds` may give, and what the cards say of it.
+
+The mechanical checks (`unlearning.data.checks`) say it in their modules' first line.
+"""
+
+from unlearning.registry import available
+
+STEPS = {
+    "no_reply": "The language model gives a reply that can be read.",
+    "one_value": "A translated value is one word or phrase alone.",
+    "question_kept": "A refined English question is still a question.",
+    "back_translation": "Every text comes back when it is translated back into English.",
+    "equivalence": "What comes back is judged to mean what the English says.",
+    "value_translation": "The value has a translation that was accepted.",
+}  # of the construction by language models
+REVIEW = {"review": "No person who read the row rejected it."}
+KNOWN = frozenset({*available("data/checks"), *STEPS, *REVIEW})
+
+
+def known(check: str) -> str:
+    """`check`, which some card explains. KeyError: it is none of those."""
+    if check not in KNOWN:
+        raise KeyError(f"unknown check {check!r}; there are: {', '.join(sorted(KNOWN))}")
+    return check
+
+
+def reason(check: str, why: str) -> tuple[str, str]:
+    """That `check` refuses a text, and what it saw."""
+    return known(check), why
