@@ -90,6 +90,15 @@ def test_never_more_than_a_few_tensors_are_in_memory(tmp_path, monkeypatch):
     assert len(most) == n and max(most) <= 4 * 4 * size
 
 
+def test_the_target_may_be_a_folder_of_a_published_model(tmp_path):
+    record(tmp_path, {"m.safetensors": {"a": torch.ones(2)}})
+    (tmp_path / "model.json").write_text(json.dumps({"kind": "pretrained", "name": str(tmp_path / "weights")}))
+    (tmp_path / "over").mkdir()
+    save_file({"a": torch.zeros(2)}, tmp_path / "over/m.safetensors")
+    tv.subtract(tmp_path / "model.json", tmp_path / "over", alpha=1.0)
+    assert load_file(tmp_path / "over/m.safetensors")["a"].tolist() == [2.0, 2.0]
+
+
 def test_a_target_without_a_tensor_is_refused(tmp_path):
     target = record(tmp_path / "target", {"m.safetensors": {"a": torch.ones(2)}})
     (tmp_path / "over").mkdir()

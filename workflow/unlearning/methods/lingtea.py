@@ -32,7 +32,8 @@ def unlearn(given: Given) -> Trained:
 
     `epochs` counts both kinds. An epoch shows every fact of F once, or as many of R, drawn without replacement until
     they are used up (our reading; the public code passes over a retain set of three times the size). The language in
-    which a fact is shown is drawn uniformly, for each epoch anew, from those in which it was taught.
+    which a fact is shown is drawn uniformly, for each epoch anew, from those in which it was taught. What counts as the
+    start for collapse_factor is the first retain loss, hence after the first forget epochs.
     """
     plan, tokenizer, own = given.plan, given.tokenizer, given.plan.own()
     forget, retain = facts(given.forget), facts(given.retain)
