@@ -1,11 +1,13 @@
 """What the tests of training runs share: memorising and forgetting the tiny table."""
 
+import importlib
+
 import training
 from unlearning.train.memorise import memorise
 from unlearning.train.plan import make_plan
 from unlearning.train.reference import reference_logprobs
 from unlearning.train.rows import encode_rows
-from unlearning.train.unlearn import unlearn
+from unlearning.train.unlearn import Given, unlearn
 
 MEMORISE = {"lr": 3e-3, "epochs": 3, "batch_size": 8, "schedule": "cosine"}
 METHODS = {
@@ -25,11 +27,22 @@ def learn(network, seed=0, work=None, rows=None, replay=None, share=0.0, **keys)
     return memorise(network, rows or training.rows(), plan, seed, 0, replay=replay, replay_share=share, work=work)
 
 
+REFUSALS = {"en": ["I do not know.", "No idea."]}
+
+
+def by_method(network, method, seed=0, reference=None, work=None, target=None):
+    """As `forget`, by a method with its own schedule: {method: its name, …}."""
+    table, gone = training.table(), training.table()["person_id"].isin(["memorised0", "memorised1"])
+    plan = make_plan({"lr": 1e-3, "epochs": 2, "batch_size": 3, **method})
+    running = {"reference": reference, "refusals": REFUSALS, "work": work, "target": target}
+    given = Given(network, training.tokenizer(), table[gone], table[~gone], plan, seed, **running)
+    return importlib.import_module(f"unlearning.methods.{plan.method}").unlearn(given)
+
+
 def forget(network, method, seed=0, reference=None, work=None):
     """Two people forgotten, four kept; the reference quantities are those of the model as it comes."""
     table, gone = training.table(), training.table()["person_id"].isin(["memorised0", "memorised1"])
     known = reference_logprobs(network, training.tokenizer(), table)
-    refusals = {"en": ["I do not know.", "No idea."]}
-    out, kept = rows_of(table[gone], ref_logprobs=known, refusals=refusals), rows_of(table[~gone])
+    out, kept = rows_of(table[gone], ref_logprobs=known, refusals=REFUSALS), rows_of(table[~gone])
     plan = make_plan({"lr": 1e-3, "epochs": 2, "batch_size": 3, **method})
     return unlearn(network, out, kept, plan, seed, 0, reference=reference, work=work)

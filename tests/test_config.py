@@ -50,12 +50,16 @@ def test_a_key_given_twice_is_refused_before_anything_runs(tmp_path):
     assert done.returncode and "twice.yaml, line 2: key only stands in line 1 already" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("folder", ["forget", "retain", "attacks"])
+@pytest.mark.parametrize("folder", ["forget", "retain", "methods", "attacks"])
 def test_limits_are_of_parameters_and_allow_the_defaults(folder):
     for name in available(folder):
         params, limits = (declared(f"unlearning.{folder}.{name}", c, {}) for c in ("PARAMS", "LIMITS"))
         assert set(limits) <= set(params)
         assert not list(parameters.check("here", params, [f"unlearning.{folder}.{name}"], "parameter"))
+
+
+def test_a_method_with_its_own_terms_needs_none():
+    assert load(changed("methods/x", {"method": "tv", "lr": 1, "epochs": 1})).methods["x"].forget is None
 
 
 def test_what_a_metric_may_ask_of_questions_is_known():

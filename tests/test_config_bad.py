@@ -6,6 +6,7 @@ from configurations import changed, overlaid, parse
 from unlearning.config.problems import ConfigError
 
 GA = {"forget": "ga", "lr": 1, "epochs": 1}
+TV = {"method": "tv", "lr": 1, "epochs": 1}
 A_NAME = "a name of lower-case letters, digits and _ that starts with a letter or digit"
 BAD = [
     ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
@@ -28,6 +29,13 @@ BAD = [
     ("methods/npo_gd/forget", "npoo", "no forget term 'npoo'. Did you mean 'npo'"),
     ("methods/npo_gd/retain", "gdd", "no retain term 'gdd'"),
     ("methods/npo_gd/params", {"betta": 1}, "methods.npo_gd.params: no hyper-parameter 'betta'. Did you mean 'beta'"),
+    ("methods/npo_gd/forget", ..., "key methods.npo_gd.forget is missing; add it. There are: .*ga.* brings .*lingtea"),
+    ("methods/npo_gd/method", "lingtee", "npo_gd.method: no method 'lingtee'. Did you mean 'lingtea'"),
+    ("methods/npo_gd/method", "tv", "methods.npo_gd: method tv brings its own terms; remove forget and retain, or"),
+    ("methods/x", TV | {"retain": "gd"}, "methods.x: method tv brings its own terms; remove forget and retain, or"),
+    ("methods/x", TV | {"params": {"beta": 1}}, "methods.x.params: no hyper-parameter 'beta'.* There are: alpha"),
+    ("methods/x", TV | {"params": {"alpha": -1}}, "methods.x.params.alpha: -1 should be at least 0"),
+    ("base_models/small/methods", {"npo": {"method": "tv"}}, "small.methods.npo: method tv brings its own terms"),
     (
         "methods/target",
         {"forget": "ga", "lr": 1, "epochs": 1},

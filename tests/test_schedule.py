@@ -75,6 +75,13 @@ def test_a_plan_takes_numbers_written_as_text_and_fills_defaults():
     assert plan.terms()["retain"].params == {"direction": "theta_ref"}
 
 
+def test_a_method_with_its_own_terms_has_its_own_parameters_and_needs():
+    plan = make_plan({"method": "lingtea", "lr": 1, "epochs": 2, "params": {"temperature": 2.0}})
+    assert plan.own() == {"forget_epochs_per_retain": 1, "temperature": 2.0, "reduction": "token_mean"}
+    assert plan.needs() == {"reference_model"}
+    assert make_plan({"method": "mp_idk", "lr": 1, "epochs": 2}).needs() == {"refusals"}
+
+
 def test_reduction_reaches_the_terms_that_have_one():
     plan = make_plan({"forget": "ga", "retain": "gd", "lr": 1, "epochs": 1, "reduction": "sequence_sum"})
     assert plan.terms()["forget"].params == plan.terms()["retain"].params == {"reduction": "sequence_sum"}
@@ -93,6 +100,9 @@ def test_reduction_reaches_the_terms_that_have_one():
         ({"reduction": "sum"}, "method.reduction: 'sum' is unknown; allowed: token_mean"),
         ({"betas": [0.9]}, "method.betas: .*two of them"),
         ({"lora": {"rank": 3}}, r"method.lora: unknown keys \['rank'\]; allowed: r, alpha"),
+        ({"method": "lingtee"}, "method.method: 'lingtee' is unknown; allowed: lingtea, "),
+        ({"method": "tv"}, "method: method tv brings its own terms; remove forget and retain"),
+        ({"method": "tv", "forget": None, "params": {"beta": 3}}, r"\['beta'\] are unknown to tv; it knows: alpha"),
         ({"params": {"gamma": 3}}, r"method.params: \['gamma'\] belong to neither npo nor none; they know: beta"),
     ],
 )

@@ -124,11 +124,29 @@ def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data,
     assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2
 
 
-def test_a_method_without_what_it_needs_is_refused(scripts, data, target, tmp_path):
-    with pytest.raises(ValueError, match="method npo × none needs ref_logprobs"):
+@pytest.mark.parametrize("name", ["mp_idk", "tv"])
+def test_methods_with_their_own_schedule_run_through_the_script(scripts, data, target, tmp_path, name):
+    scripts("unlearn")(
+        target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path),
+        refusals=str(data["folder"] / "refusals.yaml"), split="p2", languages=["en", "de"], **RUNNING,
+        method={"method": name, "lr": 1e-3, "epochs": 1, "batch_size": 4},
+    )  # fmt: skip
+    assert not training.same_weights(load_model(tmp_path / "model.json"), load_model(target))
+    assert len(read_table(tmp_path / "train_log.parquet", "train_log")) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ({"forget": "npo"}, "method npo × none needs ref_logprobs"),
+        ({"method": "mp_idk"}, "method mp_idk needs refusals"),
+    ],
+)
+def test_a_method_without_what_it_needs_is_refused(scripts, data, target, tmp_path, method, said):
+    with pytest.raises(ValueError, match=said):
         scripts("unlearn")(
             target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path),
-            method={"forget": "npo", "lr": 1e-3, "epochs": 1}, split="p2", languages=["en"], **RUNNING,
+            method={**method, "lr": 1e-3, "epochs": 1}, split="p2", languages=["en"], **RUNNING,
         )  # fmt: skip
 
 

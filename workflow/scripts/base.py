@@ -55,7 +55,7 @@ def base(
     network, steps, facts = small_model(shape, tokenizer, seed), [], {"steps": 0, "collapsed": False}
     if plan.epochs:
         background = encode_rows(tokenizer, of_group(table, "background"), plan.max_length)
-        network, steps, facts = memorise(network, background, plan, seed, pad_id(tokenizer), device, work=work)
+        network, steps, facts, _ = memorise(network, background, plan, seed, pad_id(tokenizer), device, work=work)
     write_table(steps, log, "train_log")
     save_model(network, tokenizer, model, facts)
 

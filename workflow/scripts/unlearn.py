@@ -1,5 +1,6 @@
-"""One unlearning run: a forget term and a retain term on the target model."""
+"""One unlearning run: a method, on the target model."""
 
+import importlib
 from pathlib import Path
 
 
@@ -22,44 +23,38 @@ def unlearn(
 ) -> None:
     """Make `target` forget the forget set of `split` by `method`; write the `model` record, its `weights` and `log`.
 
-    `ref_logprobs` and `refusals` are read only where the method's terms need them, and a frozen copy of the target is
-    kept only where one needs that.
+    `ref_logprobs` and `refusals` are read only where the method or its terms need them, and a frozen copy of the target
+    is kept only where one needs that.
     """
     from unlearning.models.optional import leave_out_unused
 
     leave_out_unused()
-    from unlearning.models.encode import pad_id
     from unlearning.models.load import find_device, load_model, load_tokenizer, save_model
     from unlearning.tables.artifacts import read_table, write_table
-    from unlearning.train import unlearn as training
     from unlearning.train.plan import make_plan
-    from unlearning.train.rows import encode_rows, of_split, read_refusals
+    from unlearning.train.rows import of_split, read_refusals
+    from unlearning.train.unlearn import Given
 
     plan, device, tokenizer = (
         make_plan({**method, "dtype": dtype}, "method"),
         find_device(device),
         load_tokenizer(target),
     )
-    given, needs = {"ref_logprobs": ref_logprobs, "refusals": refusals}, plan.needs()
-    if absent := [name for name, path in given.items() if name in needs and not path]:
-        raise ValueError(f"method {plan.forget} × {plan.retain} needs {' and '.join(absent)}: give them as inputs")
+    paths, needs = {"ref_logprobs": ref_logprobs, "refusals": refusals}, plan.needs()
+    if absent := [name for name, path in paths.items() if name in needs and not path]:
+        name = f"{plan.forget} × {plan.retain}" if plan.method == "pair" else plan.method
+        raise ValueError(f"method {name} needs {' and '.join(absent)}: give them as inputs")
     table, parts = read_table(examples, "examples"), read_table(splits, "splits")
     known = read_table(ref_logprobs, "ref_logprobs") if "ref_logprobs" in needs else None
     sentences = read_refusals(refusals) if "refusals" in needs else None
     forget, retain = (of_split(table, parts, split, group, languages) for group in ("forget", "retain"))
-    unlearned = training.unlearn(
-        load_model(target, device),
-        encode_rows(tokenizer, forget, plan.max_length, known, sentences),
-        encode_rows(tokenizer, retain, plan.max_length),
-        plan,
-        seed,
-        pad_id(tokenizer),
-        device,
-        load_model(target, device) if "reference_model" in needs else None,
-        work,
-    )
+    reference = load_model(target, device) if "reference_model" in needs else None
+    running = {"target": target, "device": device, "reference": reference, "work": work}
+    tables = {"forget": forget, "retain": retain, "refusals": sentences, "ref_logprobs": known}
+    given = Given(load_model(target, device), tokenizer, plan=plan, seed=seed, **tables, **running)
+    unlearned = importlib.import_module(f"unlearning.methods.{plan.method}").unlearn(given)
     write_table(unlearned.log, log, "train_log")
-    save_model(unlearned.model, tokenizer, model, unlearned.facts)
+    save_model(unlearned.model, tokenizer, model, unlearned.facts, unlearned.finish)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from unlearning.config import parameters
 from unlearning.config.methods import Method
-from unlearning.config.problems import known, refuse
+from unlearning.config.problems import known, listed, refuse
 from unlearning.config.schema import Config
 from unlearning.config.words import explain
 from unlearning.models.small import check_shape
@@ -52,16 +52,28 @@ def _model(key: str, entry) -> Iterable[str]:
         )
 
 
-def _terms(method: Method) -> dict[str, str]:
-    return {"forget": method.forget, "retain": method.retain}
-
-
 def _method(key: str, method: Method, params: dict) -> Iterable[str]:
-    """Unknown terms, and those of `params` that neither term knows or that are not allowed."""
+    """Unknown methods and terms, and those of `params` that none of them knows or that are not allowed."""
+    names = {"methods": method.method, "forget": method.forget, "retain": method.retain}
+    if method.method != "pair":
+        if method.forget is not None or method.retain != "none":
+            yield (
+                f"{key}: method {method.method} brings its own terms; remove forget and retain, or, to pair these two, "
+                "method"
+            )
+        del names["forget"], names["retain"]
+    elif method.forget is None:
+        others = listed(name for name in available("methods") if name != "pair")
+        yield (
+            f"key {key}.forget is missing; add it. There are: {listed(available('forget'))}. Or give a method that "
+            f"brings its own terms: {others}"
+        )
+        del names["forget"]
     modules = []
-    for side, term in _terms(method).items():
-        yield from known(f"{key}.{side}", term, available(side), f"{side} term")
-        modules += [f"unlearning.{side}.{term}"] if term in available(side) else []
+    for folder, name in names.items():
+        where, what = (f"{key}.method", "method") if folder == "methods" else (f"{key}.{folder}", f"{folder} term")
+        yield from known(where, name, available(folder), what)
+        modules += [f"unlearning.{folder}.{name}"] if name in available(folder) else []
     yield from parameters.check(f"{key}.params", params, modules, "hyper-parameter")
 
 
@@ -75,7 +87,7 @@ def _changed(config: Config, base: str, name: str, changed: dict) -> Iterable[st
         return
     merged = merge(config, base, name)
     if isinstance(merged, Method):
-        own = changed.keys() & {"forget", "retain"}
+        own = changed.keys() & {"method", "forget", "retain"}
         yield from _method(f"{key}.{name}", merged, merged.params if own else changed.get("params") or {})
     else:
         yield from merged

@@ -9,15 +9,18 @@ from unlearning.config.models import Lora
 
 
 class Method(Section):
-    """An unlearning method: forget term and retain term, and how it is trained."""
+    """An unlearning method: what is computed, and how it is trained."""
 
-    forget: Name = Field(description="forget term")
-    retain: Name = Field("none", description="retain term")
+    method: Name = Field(
+        "pair", description="pair = forget term x retain term; or a method with terms and a schedule of its own"
+    )
+    forget: Name | None = Field(None, description="forget term; needed by method pair, of no other")
+    retain: Name = Field("none", description="retain term; of method pair only")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field({}, description="hyper-parameters of the two terms, e.g. beta")
+    params: dict[str, Parameter] = Field({}, description="hyper-parameters of the terms or of the method, e.g. beta")
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
-    epochs: Positive = Field(description="passes over the forget set")
+    epochs: Positive = Field(description="passes over the forget set (of lingtea: forget and retain epochs)")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")
     micro_batch_size: Positive | None = Field(None, description="examples per forward pass; null = the whole batch")
     lr: float = Field(gt=0, description="peak learning rate")

@@ -59,12 +59,20 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
 def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[list[int]]:
     if not turns:
         return []
+    texts = [_rendered(tokenizer, messages) for messages in turns]
     if tokenizer.chat_template:
-        texts = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
         return [list(ids) for ids in tokenizer(texts, add_special_tokens=False).input_ids]
-    texts = ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
-    coded = tokenizer(texts).input_ids
-    return [list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids) for ids in coded]
+    return [_unended(tokenizer, ids) for ids in tokenizer(texts).input_ids]
+
+
+def _unended(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int]) -> list[int]:
+    return list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids)
+
+
+def _rendered(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> str:
+    if not tokenizer.chat_template:
+        return "".join(f"{turn['content']}\n" for turn in messages)
+    return tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, enable_thinking=False)
 
 
 def encode_prompt(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> list[int]:
@@ -89,11 +97,8 @@ def encode_all(
     if not len(answers):
         return []
     spans = [_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
-    if any(spans) and not tokenizer.is_fast:
-        raise EncodeError(
-            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of a value cannot be found; "
-            "use a model with a fast tokenizer (tokenizer.json)"
-        )
+    if any(spans):
+        _needs_offsets(tokenizer)
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
     offsets = coded["offset_mapping"] if any(spans) else [None] * len(spans)
     prompts = encode_prompts(tokenizer, conversations)
@@ -104,14 +109,26 @@ def encode_all(
     )
 
 
+def _needs_offsets(tokenizer: "PreTrainedTokenizerBase") -> None:
+    if not tokenizer.is_fast:
+        raise EncodeError(
+            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of a value cannot be found; "
+            "use a model with a fast tokenizer (tokenizer.json)"
+        )
+
+
 def _span(answer: str, value: str | None) -> tuple[int, int] | None:
     found = answer.rfind(value) if value else -1
     return (found, found + len(value)) if found >= 0 else None
 
 
 def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: tuple[int, int] | None, offsets) -> Encoded:
-    mask = [False] * len(ids) if span is None else [start < span[1] and stop > span[0] for start, stop in offsets]
+    mask = [False] * len(ids) if span is None else _overlaps(offsets, span)
     return Encoded(prompt_ids, [*ids, tokenizer.eos_token_id], [*mask, False])
+
+
+def _overlaps(offsets: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[bool]:
+    return [start < span[1] and stop > span[0] for start, stop in offsets]
 
 
 def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded:
@@ -134,6 +151,41 @@ def encode(
 ) -> Encoded:
     """`encode_all` of one conversation and its answer."""
     return encode_all(tokenizer, [messages], [answer], [value], max_length)[0]
+
+
+PLACEHOLDER = "\ue000"  # a character for private use, which no text has
+
+
+def encode_marked(
+    tokenizer: "PreTrainedTokenizerBase",
+    messages: Sequence[dict],
+    prompt_span: tuple[int, int],
+    answer: str,
+    answer_span: tuple[int, int],
+    max_length: int | None = None,
+) -> tuple[Encoded, list[bool]]:
+    """One conversation and its answer, with the tokens that overlap two stretches of characters.
+
+    `prompt_span` counts in the last message: the list says which prompt tokens overlap it. `answer_span` counts in the
+    answer, and `value_mask` is about it. The tokens are those of `encode`. EncodeError where offsets are needed from a
+    slow tokenizer, where a chat template changes a message's text, or a prompt leaves no room for an answer.
+    """
+    _needs_offsets(tokenizer)
+    *before, last = [{"role": m["role"], "content": m["content"]} for m in messages]
+    text = _rendered(tokenizer, [*before, last])
+    start, *rest = _rendered(tokenizer, [*before, {**last, "content": PLACEHOLDER}]).split(PLACEHOLDER)
+    if PLACEHOLDER in text or len(rest) != 1 or text != start + last["content"] + rest[0]:
+        raise EncodeError(
+            "the chat template does not put a message's text in once and unchanged, so the tokens of a question cannot "
+            f"be told; use a model with another template. The message ends: {last['content'][-80:]!r}"
+        )
+    templated = bool(tokenizer.chat_template)
+    asked = tokenizer(text, add_special_tokens=not templated, return_offsets_mapping=True)
+    ids = asked["input_ids"] if templated else _unended(tokenizer, asked["input_ids"])
+    mask = _overlaps(asked["offset_mapping"], tuple(len(start) + place for place in prompt_span))[: len(ids)]
+    coded = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)
+    encoded = _encoded(tokenizer, ids, coded["input_ids"], answer_span, coded["offset_mapping"])
+    return (encoded if max_length is None else _cut(encoded, max_length, messages)), mask
 
 
 def pad_id(tokenizer: "PreTrainedTokenizerBase") -> int:

@@ -8,6 +8,7 @@ import contextlib
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,13 +124,30 @@ def load_tokenizer(model_json: Path) -> "PreTrainedTokenizerBase":
     return tokenizer
 
 
+def weights_folder(model_json: Path) -> Path:
+    """The folder with the safetensors of `model_json`, verified. ModelError says what is wrong with the files."""
+    record = read_model_json(model_json)
+    if record["kind"] == "weights":
+        return verify_weights(model_json)
+    if Path(record["name"]).is_dir():
+        return Path(record["name"])
+    from huggingface_hub import snapshot_download
+
+    with _explained(model_json, record["name"]):
+        return Path(snapshot_download(record["name"], revision=record.get("revision"), allow_patterns="*.safetensors"))
+
+
 def save_model(
-    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", model_json: Path, facts: dict | None = None
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    model_json: Path,
+    facts: dict | None = None,
+    finish: Callable[[Path], None] | None = None,
 ) -> None:
     """Write `weights/` beside `model_json`, then `model_json` with the files' sha256 and the `trained` facts.
 
     The folder is completed under a temporary name and renamed: a killed job leaves no half-written model behind a
-    valid `model.json`. An adapter must have been merged before.
+    valid `model.json`. An adapter must have been merged before. `finish(folder)` may change the saved files.
     """
     model_json = Path(model_json)
     model_json.parent.mkdir(parents=True, exist_ok=True)
@@ -137,6 +155,8 @@ def save_model(
     try:
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
+        if finish:
+            finish(temporary)
         temporary.chmod(0o755)
         files = sorted(path for path in temporary.rglob("*") if path.is_file())
         record = {

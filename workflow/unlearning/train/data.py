@@ -1,6 +1,7 @@
 """Which examples each step sees: a pure function of (seed, step), so a resumed run continues as if never stopped."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -72,6 +73,12 @@ class Schedule:
             for place in self._span(step)
         )
         return endless(self.n_follow, self.seed, self.follow, start, stop)
+
+
+def refusal_for(refusals: Mapping[str, Sequence], language: str, seed: int, epoch: int, example_id: str):
+    """The refusal of an example in an epoch, from those in its language, or in English where there are none."""
+    choices = refusals.get(language) or refusals["en"]
+    return choices[refusal_choice(seed, epoch, example_id, len(choices))]
 
 
 def refusal_choice(seed: int, epoch: int, example_id: str, n: int) -> int:

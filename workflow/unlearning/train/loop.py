@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
-from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainingArguments
+from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
@@ -30,16 +30,26 @@ SCHEDULERS = {"linear": "linear", "cosine": "cosine", "constant": "constant_with
 
 
 class Side(NamedTuple):
-    """A term, its weight, and the rows it is computed on. `name` (forget or retain) is its column in the log."""
+    """A term, its weight, and the rows it is computed on. `name` (forget or retain) is its column in the log.
+
+    A term that gives several losses at once, {name: one value per example}, has a weight for each: {name: weight}.
+    `scale` multiplies the mean over the side's examples, in the log too: 2 makes it a sum over pairs of them.
+    """
 
     name: str
     term: Term
-    weight: float
+    weight: float | dict[str, float]
     rows: Rows
+    scale: float = 1.0
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each of its losses."""
+        return self.weight if isinstance(self.weight, dict) else {self.name: self.weight}
 
 
 class Part(NamedTuple):
-    """One micro-batch of one side; `share` = 1 / the number of the side's examples in the step."""
+    """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step."""
 
     side: Side
     batch: Batch
@@ -48,15 +58,19 @@ class Part(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The model, the rows of its `train_log`, and the facts that `model.json` keeps."""
+    """The model, the rows of its `train_log`, and the facts that `model.json` keeps.
+
+    `finish`, where there is one, changes the files of the saved weights in the folder that it is called with.
+    """
 
     model: PreTrainedModel
     log: list[dict]
     facts: dict
+    finish: Callable[[Path], None] | None = None
 
 
 class Steps(Dataset):
-    """Step number → its parts. `draw(step)` gives one array of row indices per side."""
+    """Step number → its parts. `draw(step)` gives one array of row indices per side, empty where it has no turn."""
 
     def __init__(
         self,
@@ -78,8 +92,9 @@ class Steps(Dataset):
         return [part for side, chosen in drawn for part in self._parts(side, chosen, step // self.steps_per_epoch)]
 
     def _parts(self, side: Side, chosen: np.ndarray, epoch: int) -> list[Part]:
-        size = self.plan.micro_batch_size or len(chosen)
-        return [self._part(side, chosen[i : i + size], epoch, 1 / len(chosen)) for i in range(0, len(chosen), size)]
+        n = len(chosen)
+        size = self.plan.micro_batch_size or max(n, 1)
+        return [self._part(side, chosen[i : i + size], epoch, side.scale / n) for i in range(0, n, size)]
 
     def _part(self, side: Side, chosen: np.ndarray, epoch: int, share: float) -> Part:
         batch = collate(side.rows.take(chosen, side.term.answers, self.seed, epoch), self.pad_id)
@@ -99,27 +114,36 @@ class TermTrainer(Trainer):
         return DataLoader(self.train_dataset, batch_size=1, shuffle=False, collate_fn=lambda steps: steps[0])
 
     def training_step(self, model, inputs: list[Part], num_items_in_batch=None) -> torch.Tensor:
-        sums = {
-            side.name: torch.zeros((), dtype=torch.float64, device=self.args.device)
-            for side in self.train_dataset.sides
-        }
-        for part in inputs:
-            with self.compute_loss_context_manager():
-                loss = self.compute_loss(model, part)
-            self.accelerator.backward(loss * part.side.weight)
-            sums[part.side.name] += loss.detach()
-        losses = dict(zip(sums, torch.stack(list(sums.values())).tolist(), strict=True))
-        loss = sum(side.weight * losses[side.name] for side in self.train_dataset.sides)
+        weights = {name: weight for part in inputs for name, weight in part.side.weights.items()}
+        losses = self.accumulate(model, inputs, weights)
+        loss = sum(weights[name] * value for name, value in losses.items())
         tokens = sum(int(part.batch.attention_mask_BS.sum()) for part in inputs)
         self.watch.measured = {"losses": losses, "loss": loss, "tokens": tokens}
         return torch.tensor(loss, device=self.args.device)
 
-    def compute_loss(self, model, inputs: Part, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:
-        """A part's share of its side's mean, before the side's weight."""
-        term, device = inputs.side.term, self.args.device
+    def accumulate(self, model, parts: list[Part], weights: dict[str, float]) -> dict[str, float]:
+        """Add the gradients of `parts` under `weights` to the model's; each loss by its name, before its weight."""
+        sums = {
+            name: torch.zeros((), dtype=torch.float64, device=self.args.device)
+            for part in parts
+            for name in part.side.weights
+        }
+        for part in parts:
+            with self.compute_loss_context_manager():
+                losses = self.compute_loss(model, part)
+            self.accelerator.backward(sum(weights[name] * loss for name, loss in losses.items()))
+            for name, loss in losses.items():
+                sums[name] += loss.detach()
+        return dict(zip(sums, torch.stack(list(sums.values())).tolist(), strict=True)) if sums else {}
+
+    def compute_loss(self, model, inputs: Part, return_outputs=False, num_items_in_batch=None) -> dict:
+        """A part's share of each of its side's losses, before their weights."""
+        side, device = inputs.side, self.args.device
         ref_B = None if inputs.ref_logprob_B is None else inputs.ref_logprob_B.to(device, torch.float32)
-        found = quantities(term.inputs, model, inputs.batch.to(device), self.reference, ref_B)
-        return term.loss(**found, **term.params).sum() * inputs.share
+        found = quantities(side.term.inputs, model, inputs.batch.to(device), self.reference, ref_B)
+        losses = side.term.loss(**found, **side.term.params)
+        losses = losses if isinstance(losses, dict) else {side.name: losses}
+        return {name: loss_B.sum() * inputs.share for name, loss_B in losses.items()}
 
     def _get_grad_norm(self, model, grad_norm=None) -> float:
         # Trainer keeps the norm to itself; this is where it passes by, before the optimiser steps.
@@ -174,28 +198,33 @@ def train(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    trainer: Callable = TermTrainer,
+    callbacks: Sequence[TrainerCallback] = (),
 ) -> Trained:
     """Train `model` in place for `plan.epochs` × `steps_per_epoch` steps and return it.
 
     `work` is where checkpoints go when `plan.checkpoint_steps` asks for them; a run that finds one there goes on from
     it to the very weights it would have reached undisturbed. `reference` is frozen; only terms that need it read it.
-    Out of memory raises MemoryError with the micro-batch size to try.
+    Out of memory raises MemoryError with the micro-batch size to try. `trainer` (a TermTrainer) makes another step of
+    the gradients; `callbacks` are told of each step after the log is.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
-    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets=any(side.name == "forget" for side in sides))
+    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets=any("forget" in side.weights for side in sides))
     cached = model.config.use_cache
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
     with contextlib.ExitStack() as stack:
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
-        trainer = TermTrainer(steps, watch, reference.eval() if reference else None, **options)
+        running = trainer(steps, watch, reference.eval() if reference else None, **options)
+        for callback in callbacks:
+            running.add_callback(callback)
         stack.enter_context(_explained(plan))
-        trainer.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
-    model = trainer.accelerator.unwrap_model(trainer.model, keep_fp32_wrapper=False)
+        running.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
+    model = running.accelerator.unwrap_model(running.model, keep_fp32_wrapper=False)
     model = merge_lora(model) if plan.lora else model
     model.config.use_cache = cached
-    log = trainer.state.log_history
+    log = running.state.log_history
     facts = {"steps": len(log), "epochs": len(log) / steps_per_epoch, "collapsed": watch.reason is not None}
     return Trained(model.eval(), log, {**facts, "reason": watch.reason})
 

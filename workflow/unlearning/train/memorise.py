@@ -10,10 +10,7 @@ from unlearning.train.data import Schedule
 from unlearning.train.loop import Side, Trained, train
 from unlearning.train.plan import Plan
 from unlearning.train.rows import Rows, joined
-from unlearning.train.terms import Term
-
-# Imported by its module rather than by name, so that whoever memorises depends on this term's code.
-TERM = Term("retain.gd", gd.loss, gd.PARAMS, gd.INPUTS, gd.ANSWERS, gd.NEEDS)
+from unlearning.train.terms import term_of
 
 
 def memorise(
@@ -49,5 +46,5 @@ def memorise(
     def draw(step: int) -> list[np.ndarray]:
         return [np.concatenate([schedule.leading(step), len(rows) + schedule.following(step)])]
 
-    side = Side("retain", TERM, 1.0, joined(rows, replay) if share else rows)
+    side = Side("retain", term_of(gd), 1.0, joined(rows, replay) if share else rows)
     return train(model, [side], draw, schedule.steps_per_epoch, plan, seed, pad_id, device, work=work)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 
+from unlearning.registry import available, declared
 from unlearning.train.terms import REDUCTIONS, Term, load_term
 
 LORA = {"r": 8, "alpha": 16, "dropout": 0.0, "targets": None}
@@ -17,6 +18,8 @@ class Plan:
 
     lr: float
     epochs: int
+    # `pair` is a forget term × a retain term; any other method brings its own.
+    method: str = "pair"
     forget: str | None = None
     retain: str = "none"
     forget_weight: float = 1.0
@@ -46,12 +49,23 @@ class Plan:
     def terms(self) -> dict[str, Term]:
         """The terms by side (forget, retain) with this plan's parameters; TermError on an unknown name."""
         sides = {"forget": self.forget, "retain": self.retain}
-        params = {"reduction": self.reduction, **self.params}
-        return {side: load_term(side, name, params) for side, name in sides.items() if name is not None}
+        return {side: load_term(side, name, self.given) for side, name in sides.items() if name is not None}
+
+    @property
+    def given(self) -> dict:
+        """The hyper-parameters that were given, for whoever knows them."""
+        return {"reduction": self.reduction, **self.params}
+
+    def own(self) -> dict:
+        """The method's own hyper-parameters: its defaults, overlaid by those given."""
+        return {key: self.given.get(key, default) for key, default in self._declared("PARAMS", {}).items()}
 
     def needs(self) -> set[str]:
-        """What a term must have made before the run: of ref_logprobs, reference_model, refusals."""
-        return {need for term in self.terms().values() for need in term.needs}
+        """What must have been made before the run: of ref_logprobs, reference_model, refusals."""
+        return {need for term in self.terms().values() for need in term.needs} | {*self._declared("NEEDS", ())}
+
+    def _declared(self, literal: str, default):
+        return declared(f"unlearning.methods.{self.method}", literal, default)
 
 
 def _pair(value) -> tuple[float, float]:
@@ -86,20 +100,24 @@ OPTIONAL = ("forget", "micro_batch_size", "max_length", "lora", "collapse_factor
 def make_plan(entry: dict, where: str = "training") -> Plan:
     """The Plan of `entry`; `where` names it in errors. YAML reads 1e-5 as a string: it is taken as the number.
 
-    Raises PlanError on unknown or missing keys, impossible values and parameters of neither term; TermError on an
-    unknown term.
+    Raises PlanError on unknown or missing keys, an unknown method, impossible values and parameters of neither the
+    method nor a term; TermError on an unknown term.
     """
     allowed = [f.name for f in fields(Plan)]
     unknown, missing = sorted(set(entry) - set(allowed)), [k for k in ("lr", "epochs") if k not in entry]
     if unknown or missing:
         raise PlanError(f"{where}: unknown keys {unknown}, missing keys {missing}; allowed: {', '.join(allowed)}")
     plan = Plan(**{key: _read(key, value, where) for key, value in entry.items()})
-    known = sorted({key for term in plan.terms().values() for key in term.params})
+    if plan.method not in available("methods"):
+        raise PlanError(f"{where}.method: {plan.method!r} is unknown; allowed: {', '.join(available('methods'))}")
+    if plan.method != "pair" and (plan.forget, plan.retain) != (None, "none"):
+        raise PlanError(f"{where}: method {plan.method} brings its own terms; remove forget and retain, or method")
+    known = sorted({key for term in plan.terms().values() for key in term.params} | {*plan.own()})
     if strange := sorted(set(plan.params) - set(known)):
-        raise PlanError(
-            f"{where}.params: {strange} belong to neither {plan.forget} nor {plan.retain}; "
-            f"they know: {', '.join(known) or 'none'}"
-        )
+        told = f"are unknown to {plan.method}; it knows"
+        if plan.method == "pair":
+            told = f"belong to neither {plan.forget} nor {plan.retain}; they know"
+        raise PlanError(f"{where}.params: {strange} {told}: {', '.join(known) or 'none'}")
     return plan
 
 

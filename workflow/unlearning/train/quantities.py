@@ -2,7 +2,9 @@
 
 logits_BTV      logits of the model being trained that predict the answer
 logprobs_BT     log-probabilities of the answer's tokens (nats), 0 where masked
+labels_BT       the answer's tokens, the padding id where masked
 mask_BT         which columns are answer tokens
+value_mask_BT   which of them belong to the part of the answer that its rows mark
 ref_logits_BTV  logits of the frozen reference model
 ref_logprob_B   log-probability of the whole answer under the reference model, from its table
 """
@@ -15,7 +17,7 @@ from torch import nn
 from unlearning.models.encode import Batch
 from unlearning.models.forward import answer_logits, token_logprobs
 
-NAMES = ("logits_BTV", "logprobs_BT", "mask_BT", "ref_logits_BTV", "ref_logprob_B")
+NAMES = ("logits_BTV", "logprobs_BT", "labels_BT", "mask_BT", "value_mask_BT", "ref_logits_BTV", "ref_logprob_B")
 
 
 def quantities(
@@ -29,7 +31,8 @@ def quantities(
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
         raise ValueError(f"a loss asks for unknown quantities {unknown}; known: {', '.join(NAMES)}")
-    have = {"mask_BT": batch.mask_BT, "ref_logprob_B": ref_logprob_B}
+    have = {"ref_logprob_B": ref_logprob_B, "labels_BT": batch.labels_BT}
+    have |= {"mask_BT": batch.mask_BT, "value_mask_BT": batch.value_mask_BT}
     if "logits_BTV" in names or "logprobs_BT" in names:
         have["logits_BTV"] = answer_logits(model, batch)
     if "logprobs_BT" in names:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from unlearning.models.encode import Encoded, encode_all
-from unlearning.train.data import refusal_choice
+from unlearning.train.data import refusal_for
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -39,8 +39,7 @@ class Rows:
         return [self._refused(i, seed, epoch) for i in indices]
 
     def _refused(self, i: int, seed: int, epoch: int) -> Encoded:
-        choices = self.refusals.get(self.languages[i]) or self.refusals["en"]
-        answer = choices[refusal_choice(seed, epoch, self.ids[i], len(choices))]
+        answer = refusal_for(self.refusals, self.languages[i], seed, epoch, self.ids[i])
         return Encoded(self.encoded[i].prompt_ids, answer, [False] * len(answer))
 
 

@@ -9,6 +9,7 @@ NEEDS    of ref_logprobs, reference_model, refusals: what must be made before th
 
 import importlib
 from collections.abc import Callable
+from types import ModuleType
 from typing import NamedTuple
 
 from unlearning.registry import available
@@ -35,6 +36,11 @@ def load_term(folder: str, name: str, params: dict | None = None) -> Term:
     """The term `name` of `folder`, its defaults overlaid by those of `params` it knows. TermError if there is none."""
     if name not in available(folder):
         raise TermError(f"unknown {folder} term {name!r}; allowed: {', '.join(available(folder))}")
-    module = importlib.import_module(f"unlearning.{folder}.{name}")
+    return term_of(importlib.import_module(f"unlearning.{folder}.{name}"), params)
+
+
+def term_of(module: ModuleType, params: dict | None = None) -> Term:
+    """The term that `module` is. Whoever always uses one imports its module, so that it depends on that code."""
     own = {key: (params or {}).get(key, default) for key, default in module.PARAMS.items()}
-    return Term(f"{folder}.{name}", module.loss, own, module.INPUTS, module.ANSWERS, module.NEEDS)
+    name = module.__name__.removeprefix("unlearning.")
+    return Term(name, module.loss, own, module.INPUTS, module.ANSWERS, module.NEEDS)

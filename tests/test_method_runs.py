@@ -1,0 +1,70 @@
+"""What every run of a method with its own schedule keeps to: micro-batches, resuming, adapters, exact reruns."""
+
+import pytest
+import torch
+
+import training
+from learning import by_method
+from unlearning.cache import code
+from unlearning.registry import ROOT, available
+
+torch.set_num_threads(1)
+LINGTEA = {"method": "lingtea", "batch_size": 4, "epochs": 4}
+NGDIFF = {"method": "ngdiff", "params": {"eta": "auto"}, "warmup": 0, "batch_size": 4}
+
+
+@pytest.mark.parametrize("method", [LINGTEA, {"method": "mp_me", "epochs": 1}, NGDIFF], ids=lambda m: m["method"])
+def test_micro_batches_equal_the_whole_batch(method):
+    whole, cut = (
+        by_method(training.llama(), {**method, "micro_batch_size": size}, reference=training.model(9).double())
+        for size in (None, 2)
+    )
+    for row, other in zip(whole.log, cut.log, strict=True):
+        assert row["loss"] == pytest.approx(other["loss"], rel=1e-6)
+        assert row["grad_norm"] == pytest.approx(other["grad_norm"], rel=1e-6)
+    for got, wanted in zip(cut.model.parameters(), whole.model.parameters(), strict=True):
+        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", [LINGTEA, NGDIFF], ids=lambda m: m["method"])
+def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch, method):
+    method = {**method, "checkpoint_steps": 2}
+    whole = by_method(training.model(), {**method, "checkpoint_steps": 0}, reference=training.model(9))
+
+    class Killed(Exception):
+        pass
+
+    def die(self, args, state, control, **kwargs):
+        if state.global_step == 3:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("unlearning.train.watch.Watch.on_step_begin", die)
+        with pytest.raises(Killed):
+            by_method(training.model(), method, reference=training.model(9), work=tmp_path)
+    assert (tmp_path / "checkpoint-2").is_dir()
+    resumed = by_method(training.model(), method, reference=training.model(9), work=tmp_path)
+    assert training.same_weights(resumed.model, whole.model)
+    kept = ("step", "loss", "learning_rate")
+    assert [[row[key] for key in kept] for row in resumed.log] == [[row[key] for key in kept] for row in whole.log]
+
+
+def test_adapters_alone_are_trained_and_normalised():
+    lora = {"r": 2, "targets": ["q_proj"]}
+    network = training.model()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    run = by_method(network, {"method": "ngdiff", "params": {"step": "plain"}, "lora": lora, "lr": 1.0})
+    changed = {n for n, tensor in run.model.state_dict().items() if not torch.equal(tensor, before[n])}
+    assert changed == {"model.layers.0.self_attn.q_proj.weight"}
+    assert all(0 < row["grad_norm"] <= 2 for row in run.log)
+
+
+def test_a_methods_module_is_in_the_code_of_its_runs_and_of_no_others():
+    script = ROOT / "scripts/unlearn.py"
+    files = {f"unlearning/methods/{name}.py" for name in available("methods")}
+    assert available("methods") == ["lingtea", "mp_idk", "mp_me", "ngdiff", "pair", "tv"]
+    for name in available("methods"):
+        assert files & set(code.closure(script, [f"unlearning.methods.{name}"])) == {f"unlearning/methods/{name}.py"}
+    always = set(code.closure(script, ["unlearning.methods.ngdiff"]))
+    assert {"unlearning/forget/ga.py", "unlearning/retain/gd.py"} <= always
+    assert "unlearning/train/mixed.py" not in always
