@@ -130,6 +130,16 @@ def test_the_card_counts_what_was_kept_and_what_each_check_refused(folder):
     assert all(f"- `{check}`: " in body for check in CHECKS)
 
 
+def test_the_card_says_in_which_language_nothing_was_kept(folder, tmp_path):
+    there, sources = shutil.copytree(folder, tmp_path / "there"), write_sources(tmp_path)
+    assert "No row was kept" not in text(there, sources)
+    write_table([], there / "pairs/de.parquet", "pairs")
+    body = text(there, sources)
+    assert (
+        body.count("No row was kept") == 1 and "\n**No row was kept in de**: the data have no question in it.\n" in body
+    )
+
+
 def test_the_card_describes_every_column_of_every_table_and_gives_the_licence(folder):
     _, body = front(folder)
     for table in ("examples", "items", "splits", "pairs"):
