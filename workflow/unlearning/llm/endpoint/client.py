@@ -9,11 +9,10 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from unlearning.llm.endpoint.errors import Again, Stop, Stopped, judged
 from unlearning.llm.endpoint.pace import sleep_unless
-from unlearning.llm.keys import read_key, redacted
+from unlearning.llm.keys import address_problem, read_key, redacted
 from unlearning.llm.requests import Failure
 
 if TYPE_CHECKING:
@@ -35,7 +34,10 @@ class Client:
     """A client of the endpoint in `settings` (an entry of `backends`), and the loop that it runs on."""
 
     def __init__(self, settings: Mapping[str, Any]):
-        self.settings = dict(settings) | {"base_url": checked_url(settings["base_url"] or OPENAI)}
+        address = settings["base_url"] or OPENAI
+        if problem := address_problem(address):
+            raise ValueError(f"base_url of model {settings['model']}: {problem}")
+        self.settings = dict(settings) | {"base_url": address.rstrip("/")}
         key = read_key(settings["key_env"])
         if key is not None and (key.strip() != key or not key.isascii() or not key.isprintable()):
             raise ValueError(f"the environment variable {settings['key_env']} holds spaces, line ends or other letters")
@@ -146,17 +148,3 @@ def _wait(state: "tenacity.RetryCallState") -> float:
 
     asked = state.outcome.result().seconds or 0.0
     return asked + tenacity.wait_random_exponential(multiplier=BACKOFF, max=LONGEST_BACKOFF)(state)
-
-
-def checked_url(url: str) -> str:
-    """`url`, part of every stored reply's key: ValueError if it holds a user's name or a key."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(
-            f"base_url {url.split('@')[-1]!r} is no http or https address, such as http://localhost:8000/v1"
-        )
-    if "@" in parts.netloc or parts.query:
-        raise ValueError(
-            f"base_url at {parts.hostname}: leave out names and keys; the key belongs in key_env's variable"
-        )
-    return url.rstrip("/")
