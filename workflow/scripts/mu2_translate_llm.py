@@ -10,7 +10,7 @@ def mu2_translate_llm(
     """Write `pairs` (accepted rows), `rejected` (the others, with every reason), `rounds` (attempts) and `usage`.
 
     English is only checked. `decided`: files of people's decisions about this language. Replies are kept below `store`.
-    Returns whether every prompt got a reply.
+    Returns whether no prompt was refused.
     """
     from unlearning.data.context import offline_context, rounds_context
     from unlearning.data.languages import known, read_languages
@@ -36,6 +36,8 @@ def mu2_translate_llm(
     write_table(built.rounds, rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{language}: {len(built.pairs)} pairs are accepted, {built.rejected['id'].nunique()} rejected")
+    if built.pairs.empty:
+        print(f"WARNING: no pair was accepted in {language}: the data will have no question in it. The checks:")
     for check, rows in built.rejected.groupby("check"):
         print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
     return asker.whole
