@@ -18,7 +18,7 @@ rule complete:
     resources:
         gpu=lambda w: complete_gpus(w.role),
     params:
-        job=lambda w: job("complete.py", door_modules(w.role), door=door_of(w.role)),
+        job=lambda w: job("complete.py", door_modules(w.role), role=w.role, door=door_of(w.role)),
     message:
         "Asking the {wildcards.role} ({wildcards.where})"
     script:

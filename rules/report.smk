@@ -7,6 +7,7 @@ rule report:
         scores=[run.scores for run in RUNS],
         logs=trained("train_log.parquet"),
         rejected=per_language("rejected/{language}.parquet"),
+        kept=per_language("pairs/{language}.parquet"),
         usage=usages(),
         template=TEMPLATES,
     output:

@@ -4,16 +4,15 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-import pandas as pd
-
 from mu2_sources import ROOT
 from unlearning.data.back_other import through_phrasebook
 from unlearning.data.phrasebook import Phrasebook
 from unlearning.data.rounds import Tools
 from unlearning.data.text import PARTS, fold
-from unlearning.llm.complete import Door, complete
+from unlearning.llm.complete import Door
 from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Failure, Reply, Request, Sampling
+from unlearning.llm.roles import Asker
 
 PROMPTS = {path.stem: read_prompt(path) for path in sorted((ROOT / "resources" / "prompts").glob("*.yaml"))}
 Fault = Callable[[str, dict], object]
@@ -71,14 +70,10 @@ class Model:
 
 def tools(model: Model, english: Phrasebook, max_rounds: int = 3, back: Callable | None = None) -> Tools:
     """The rounds' tools with `model` behind every role; texts come back through the phrasebook."""
-    door = Door(model, None, None, 0)
-
-    def ask(role: str, prompts: pd.DataFrame) -> pd.DataFrame:
-        assert set(prompts["role"]) == {role}
-        return complete(prompts, door, progress=False)[0]
-
+    roles = ("refiner", "translator", "equivalence", "backtranslator")
+    asker = Asker(dict.fromkeys(roles, Door(model, None, None, 0)))
     book_back = through_phrasebook(model.book, english)
-    return Tools(ask, back or book_back, PROMPTS, {"translator": Sampling(max_tokens=64)}, max_rounds)
+    return Tools(asker.ask, back or book_back, PROMPTS, {"translator": Sampling(max_tokens=64)}, max_rounds)
 
 
 def always(replies: dict[str, object]) -> Fault:

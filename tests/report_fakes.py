@@ -177,6 +177,7 @@ def small_project(root: Path) -> dict[str, list[str]]:
             ("th", "answer_in_question", 3),
             ("de", "same_translation", 1),
             ("th", "language", 2),
+            ("lv", "language", 1),
         )
         for i in range(times)
     ]

@@ -17,6 +17,7 @@ from unlearning.data.back_other import by_model, through_phrasebook
 from unlearning.data.back_services import GOOGLE, SERVICES, problems
 from unlearning.data.back_translation import BackTranslationError, open_service
 from unlearning.data.languages import read_languages
+from unlearning.llm.roles import FEW
 
 CODES = tuple(read_languages(SOURCES / "languages.yaml"))
 TABLES = {
@@ -147,6 +148,21 @@ def test_a_text_without_translation_comes_back_as_none_and_is_asked_again_next_t
         with open_service(settings(), "de", tmp_path / "s.sqlite") as back:
             assert back(["x", "y"]) == [None, "back"]
     assert server.counts == {"x": 2, "y": 1}
+
+
+@pytest.mark.parametrize("n", [2, FEW + 1])
+def test_a_service_that_translates_nothing_stops_the_job_and_is_asked_anew_when_it_works(google, tmp_path, n):
+    working = []
+    server = google(lambda text, times: (200, page("back") if working else "<html></html>"))
+    texts = [f"text {i}" for i in range(n)]
+    told = f"back_translator.service: google found no translation of any of {n} texts, of which one is 'text 0'"
+    with pytest.raises(BackTranslationError, match=told):
+        with open_service(settings(), "de", tmp_path / "s.sqlite") as back:
+            assert back(texts) == [None] * n and n <= FEW  # more end the job at once
+    working.append(True)
+    with open_service(settings(), "de", tmp_path / "s.sqlite") as back:
+        assert back(texts) == ["back"] * n
+    assert server.counts == dict.fromkeys(texts, 2)
 
 
 def test_a_service_that_is_down_stops_with_the_key_and_the_fix_and_keeps_what_came(google, tmp_path):

@@ -213,6 +213,16 @@ def test_every_table_that_has_columns_says_what_each_is():
     assert all(column.description for columns in TABLES.values() for column in columns)
 
 
+def test_the_card_says_in_which_language_nothing_was_kept(tables, tmp_path):
+    paths, sources = tables
+    assert "No row was kept" not in text(paths, sources)
+    write_table([], tmp_path / "de.parquet", "pairs")
+    body = text({**paths, "pairs": [str(tmp_path / "de.parquet"), paths["pairs"][1]]}, sources)
+    assert (
+        body.count("No row was kept") == 1 and "\n**No row was kept in de**: the data have no question in it.\n" in body
+    )
+
+
 def test_the_licence_stands_at_the_end(folder):
     _, body = front(folder)
     assert body.rstrip().endswith("mit. Invented.") and "- Route: phrasebook" in body

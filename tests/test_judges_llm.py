@@ -156,8 +156,8 @@ def test_a_short_list_is_mended_by_asking_again():
     assert table["correct"].tolist() == [True, False, False]
 
 
-def test_no_reply_at_all_is_recorded_with_its_reason():
-    backend = Counting(lambda request: Failure("HTTP 400: refused"))
+def test_a_refused_request_is_recorded_with_its_reason():
+    backend = Counting(lambda request: Failure("HTTP 400: refused", refused=True))
     table = judged("verdict", "single", Door(backend, None, None), answers({"k0/en": "red"}))
     assert table["failed"].tolist() == ["HTTP 400: refused"] and table["correct"].isna().all()
     assert table["raw"].isna().all()

@@ -1,5 +1,6 @@
 """The door to language models: nothing lost, nothing asked twice, order kept, keys kept out."""
 
+import itertools
 import json
 import os
 import signal
@@ -13,7 +14,8 @@ import pytest
 
 import llm_fakes as fakes
 from unlearning.llm.budget import Budget
-from unlearning.llm.complete import complete, open_door
+from unlearning.llm.complete import NoReplies, complete, open_door
+from unlearning.llm.endpoint.errors import Stopped
 from unlearning.llm.keys import EndpointError, kept_out, read_key
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.requests import Failure, Reply
@@ -132,10 +134,10 @@ def test_an_empty_reply_is_told_about_without_an_empty_message(tmp_path):
     assert all(m["content"].strip() for request in backend.sent for m in request.messages)
 
 
-def test_a_failure_is_told_but_not_stored(tmp_path):
-    refused = fakes.Counting(fakes.failing_on(["b"], Failure("429 six times")))
+def test_a_refused_request_is_told_but_not_stored(tmp_path):
+    refused = fakes.Counting(fakes.failing_on(["b"], Failure("400 too long", refused=True)))
     completions, usage = complete(fakes.prompts(list("abc")), fakes.door(tmp_path, refused), False)
-    assert completions["failed"].fillna("").to_list() == ["", "429 six times", ""]
+    assert completions["failed"].fillna("").to_list() == ["", "400 too long", ""]
     assert completions["text"].isna().to_list() == [False, True, False]
     assert usage.loc[0, ["requests", "failed"]].to_list() == [2, 1]
     healed = fakes.Counting()
@@ -143,14 +145,60 @@ def test_a_failure_is_told_but_not_stored(tmp_path):
     assert [r.inputs["text"] for r in healed.sent] == ["b"] and completions["failed"].isna().all()
 
 
-def test_a_failure_after_an_unusable_reply_is_a_failure(tmp_path):
+def test_requests_without_a_reply_fail_the_job_with_counts_and_the_next_one_asks_only_for_them(tmp_path):
+    said = {"b": Failure("HTTP 503 six times"), "d": Failure("HTTP 503 six times"), "e": Failure("timeout", True)}
+    down = fakes.Counting(lambda request: said.get(request.inputs["text"]) or fakes.translated(request))
+    door = fakes.door(tmp_path, down)._replace(name="served")
+    with pytest.raises(NoReplies) as caught:
+        complete(fakes.prompts(list("abcdef")), door, False)
+    assert str(caught.value).startswith(
+        "role translator, backend served (fake m at http://here): no reply to 3 of 6 requests. "
+        "Why: 2 × HTTP 503 six times; 1 × timeout. What came is stored"
+    )
+    assert "backends.served" in str(caught.value) and "run again" in str(caught.value)
+    assert len(down.sent) == 6  # what could be asked was asked
+    healed = fakes.Counting()
+    completions, _ = complete(fakes.prompts(list("abcdef")), fakes.door(tmp_path, healed), False)
+    assert [r.inputs["text"] for r in healed.sent] == ["b", "d", "e"] and completions["failed"].isna().all()
+
+
+def test_a_stop_of_the_backend_is_told_as_the_reason_of_all_that_was_not_asked(tmp_path):
+    class Stopping(fakes.Counting):
+        def ask(self, requests):
+            yield from super().ask(itertools.islice(requests, 2))
+            raise Stopped("m at http://here: HTTP 401: the key in K is refused")
+
+    with pytest.raises(NoReplies, match="no reply to 4 of 6 requests. Why: 4 × m at http://here: HTTP 401"):
+        complete(fakes.prompts(list("abcdef")), fakes.door(tmp_path, Stopping()), False)
+    healed = fakes.Counting()
+    complete(fakes.prompts(list("abcdef")), fakes.door(tmp_path, healed), False)
+    assert [r.inputs["text"] for r in healed.sent] == ["c", "d", "e", "f"]
+
+
+def test_a_failure_after_an_unusable_reply_is_asked_for_again_where_it_was(tmp_path):
     results = iter([Reply("no", "stop", 10, 5), Failure("500")])
     backend = fakes.Counting(lambda request: next(results))
-    completions, usage = complete(fakes.prompts(["a"]), fakes.door(tmp_path, backend), False)
-    assert completions.loc[0, "failed"] == "500" and completions["text"].isna().all()
+    with pytest.raises(NoReplies, match="1 × 500"):
+        complete(fakes.prompts(["a"]), fakes.door(tmp_path, backend), False)
     healed = fakes.Counting()
     completions, _ = complete(fakes.prompts(["a"]), fakes.door(tmp_path, healed), False)
     assert told(completions) == [("p0", 0, "a!0")] and len(healed.sent[0].messages) == 4  # "no" is stored
+
+
+def test_a_job_that_fails_forgets_the_replies_that_could_not_be_used_and_no_others(tmp_path):
+    def half(request):
+        if request.inputs["text"] == "c":
+            return Failure("500")
+        again = len(request.messages) > 2
+        return fakes.translated(request) if again and request.inputs["text"] == "a" else Reply("no", "stop", 10, 5)
+
+    with pytest.raises(NoReplies, match="no reply to 1 of 3"):
+        complete(fakes.prompts(list("abc")), fakes.door(tmp_path, fakes.Counting(half)), False)
+    healed = fakes.Counting()
+    completions, _ = complete(fakes.prompts(list("abc")), fakes.door(tmp_path, healed), False)
+    # "a" had a usable reply in the end; "b" begins anew, without the replies of the job that failed
+    assert sorted((r.inputs["text"], len(r.messages)) for r in healed.sent) == [("b", 2), ("c", 2)]
+    assert [text for _, _, text in told(completions)] == ["a!0", "b!0", "c!0"]
 
 
 def test_an_exception_in_the_middle_loses_no_reply(tmp_path):
@@ -266,7 +314,9 @@ def test_a_role_without_an_offline_engine_is_refused_with_the_roles_that_have_on
 def test_the_key_stands_in_no_file_table_or_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PLANTED_KEY", KEY)
     echo = fakes.Counting(
-        lambda r: Failure(f"401: no {KEY}") if r.inputs["text"] == "b" else Reply(f"your {KEY}", "stop", 1, 1)
+        lambda r: (
+            Failure(f"400: no {KEY}", refused=True) if r.inputs["text"] == "b" else Reply(f"your {KEY}", "stop", 1, 1)
+        )
     )
     door = fakes.door(tmp_path, echo, Budget(tmp_path / "spending.sqlite", 1.0, {"input": 1.0, "output": 1.0}))
     completions, usage = complete(fakes.prompts(list("abc")), door._replace(key_env="PLANTED_KEY"))

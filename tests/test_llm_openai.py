@@ -189,16 +189,17 @@ def test_a_fault_is_tried_again(name):
 def test_a_refused_request_is_a_failure_and_not_asked_again(status):
     with Upstream(replies=[refusal(status, message="too\nlong")]) as server:
         results = asked(server, [request("a"), request("b")], concurrency=1)
-    assert results[0] == Failure(f"refused: HTTP {status}: too long") and isinstance(results[1], Reply)
+    assert results[0] == Failure(f"refused: HTTP {status}: too long", refused=True) and isinstance(results[1], Reply)
     assert len(server.bodies) == 2
 
 
 def test_attempts_used_up_are_a_failure_with_the_last_reason_and_whether_it_may_be_billed():
-    with Upstream(replies=[refusal(500)] * 3 + [Answer(200, b"{")] * 3) as server:
-        results = asked(server, [request("a"), request("b"), request("c")], attempts=3, concurrency=1)
-    assert results[0] == Failure("no usable reply in 3 attempts; the last time HTTP 500: no", charged=False)
-    assert results[1].reason.startswith("no usable reply in 3 attempts; the last time the body is not whole JSON")
-    assert results[1].charged and isinstance(results[2], Reply)
+    with Upstream(replies=[refusal(503)] * 3 + [refusal(500)] * 3 + [Answer(200, b"{")] * 3) as server:
+        results = asked(server, [request(text) for text in "abcd"], attempts=3, concurrency=1)
+    assert results[0] == Failure("no usable reply in 3 attempts; the last time HTTP 503: no", charged=False)
+    assert results[1] == Failure("no usable reply in 3 attempts; the last time HTTP 500: no", charged=True)
+    assert results[2].reason.startswith("no usable reply in 3 attempts; the last time the body is not whole JSON")
+    assert results[2].charged and isinstance(results[3], Reply)
 
 
 @pytest.mark.parametrize(
@@ -218,19 +219,22 @@ def test_what_would_fail_every_call_stops_them_all_and_says_why(reply, told):
         assert f"m at {server.url}" in str(error.value) and len(server.bodies) <= 8
 
 
-def test_what_came_before_the_stop_is_handed_over():
+def test_what_came_before_the_stop_is_handed_over_and_the_rest_is_not_charged():
     with Upstream(replies=[lambda body: answer(200, chat(body))] * 5 + [refusal(401)] * 99) as server:
         opened, got = backend.open(llm_client.settings(server.url, concurrency=2)), {}
         with pytest.raises(Stopped):
             keep(opened.ask(request(str(i)) for i in range(50)), got)
         opened.close()
-    assert len(got) == 5
+    replies = [position for position, result in got.items() if isinstance(result, Reply)]
+    rest = [result for result in got.values() if isinstance(result, Failure)]
+    assert replies == list(range(5)) and 1 <= len(rest) <= 2  # what was pulled has a result, the other 43 were not
+    assert all("HTTP 401" in failure.reason and not failure.charged for failure in rest)
 
 
 def test_a_403_after_replies_concerns_its_request_only():
     with Upstream(replies=[lambda body: answer(200, chat(body)), refusal(403, message="flagged")]) as server:
         results = asked(server, [request("a"), request("b"), request("c")], concurrency=1)
-    assert results[1] == Failure("refused: HTTP 403: flagged") and isinstance(results[2], Reply)
+    assert results[1] == Failure("refused: HTTP 403: flagged", refused=True) and isinstance(results[2], Reply)
 
 
 def test_an_endpoint_that_is_not_there_is_named():

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from mu2_sources import ROLES, pairs_of, write_sources
-from unlearning.data.mu2 import build, coverage, hold_out, split_table
+from unlearning.data.mu2 import build, coverage, hold_out, split_table, without_pairs
 from unlearning.tables.artifacts import to_table
 
 
@@ -79,12 +79,29 @@ def test_an_empty_or_too_large_forget_set_is_refused(pairs, people):
 
 
 def test_languages_that_do_not_match_the_setting_are_refused(pairs):
-    with pytest.raises(ValueError, match=r"missing \['th'\], not asked for \[\]"):
-        built(pairs, roles={**ROLES, "th": "holdout"})
-    with pytest.raises(ValueError, match=r"missing \[\], not asked for \['de'\]"):
+    with pytest.raises(ValueError, match="pairs are in de, which the setting does not name: en"):
         built(pairs, roles={"en": "train"})
     with pytest.raises(ValueError, match="unknown roles {'de': 'test'}; roles are train, holdout"):
         built(pairs, roles={"en": "train", "de": "test"})
+
+
+def test_a_language_without_a_pair_is_named_and_the_others_are_built(pairs):
+    roles = {**ROLES, "th": "holdout", "mk": "train"}
+    assert without_pairs(pairs, roles) == ["th", "mk"] and without_pairs(pairs, ROLES) == []
+    assert built(pairs, roles=roles).items.equals(built(pairs).items)
+
+
+@pytest.mark.parametrize(
+    ("roles", "what"),
+    [
+        ({"en": "train", "th": "holdout", "mk": "holdout"}, "holds out .th, mk.; the reasons stand in rejected/"),
+        ({"th": "train", "en": "holdout"}, "trains on .th."),
+        ({"en": "train", "th": "train"}, "translates to .th."),
+    ],
+)
+def test_a_setting_of_which_nothing_is_left_is_refused(pairs, roles, what):
+    with pytest.raises(ValueError, match=f"no question was kept in any language that the setting {what}"):
+        built(pairs[pairs["language"] == "en"], roles=roles, share=0.0)
 
 
 def test_a_row_refused_in_one_language_is_missing_there_only_and_counted(pairs):

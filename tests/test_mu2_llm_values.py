@@ -2,6 +2,7 @@
 
 import pytest
 
+import llm_client
 from mu2_llm_fakes import always, in_turn
 from mu2_llm_runs import (
     pairs,
@@ -9,12 +10,14 @@ from mu2_llm_runs import (
     said_of,
     values,
 )
-from mu2_sources import POOLS
+from mu2_llm_server import Endpoint
+from mu2_sources import POOLS, ROOT, SOURCES
 from unlearning.data.phrasebook import values_table
-from unlearning.data.rounds import NoReplies, rounds_table
+from unlearning.data.rounds import rounds_table
 from unlearning.data.values_llm import english_values, values_of
+from unlearning.llm.complete import NoReplies
 from unlearning.llm.requests import Failure
-from unlearning.tables.artifacts import to_table
+from unlearning.tables.artifacts import read_table, to_table
 
 
 def test_right_translations_are_taken_in_the_first_round(books):
@@ -55,7 +58,8 @@ def test_a_value_that_is_never_right_is_not_in_the_table_and_its_pairs_are_rejec
 
 
 def test_where_no_value_is_ever_right_all_pairs_are_rejected_and_the_tables_stand(books, english):
-    built, model = pairs(books, english, value_fault=lambda ident, inputs: "lorem ipsum")
+    rubbish = {"translation": "lorem ipsum"}
+    built, model = pairs(books, english, value_fault=lambda ident, inputs: rubbish)
     assert built.pairs.empty and built.rounds.empty and not model.sent
     assert set(built.rejected["check"]) == {"value_translation"} and len(built.rejected) == len(english)
 
@@ -126,14 +130,64 @@ def test_english_values_are_themselves():
 
 def test_an_endpoint_that_is_down_stops_the_job_instead_of_emptying_the_data(books, english):
     down = lambda ident, inputs: Failure("connection refused")  # noqa: E731
-    with pytest.raises(NoReplies, match="role translator: no reply to 27 of 27 prompts.*connection refused.*run again"):
+    with pytest.raises(NoReplies, match="role translator.*: no reply to 27 of 27 .*27 × connection refused.*run again"):
         pairs(books, english, down)
 
 
-def test_a_single_prompt_without_reply_is_rejected_with_the_reason(books, english):
+def test_a_single_prompt_that_got_no_reply_stops_the_job_and_one_that_was_refused_is_rejected(books, english):
     row = row_of(english, "toy")
-    fault = always({f"{row.knowledge_id}/de": Failure("content filter")})
-    built, _ = pairs(books, english, fault)
+    lost, refused = Failure("HTTP 503"), Failure("content filter", refused=True)
+    with pytest.raises(NoReplies, match="no reply to 1 of 27 requests. Why: 1 × HTTP 503"):
+        pairs(books, english, always({f"{row.knowledge_id}/de": lost}))
+    built, _ = pairs(books, english, always({f"{row.knowledge_id}/de": refused}))
     assert built.rejected[["id", "check", "reason", "round"]].values.tolist() == [
         [f"{row.knowledge_id}/de", "no_reply", "content filter", 3]
     ]
+
+
+def test_a_model_that_never_writes_what_it_is_asked_for_stops_the_job_after_a_few_prompts(books, english):
+    with pytest.raises(NoReplies, match="role translator.*none of 27 replies can be used. Why: 27 × .*no whole JSON"):
+        pairs(books, english, lambda ident, inputs: "lorem ipsum")
+
+
+def job(folder, url):
+    """Runs the script that translates the small pools to German, by an endpoint."""
+    from mu2_values_llm import mu2_values_llm
+
+    roles = ("translator", "equivalence")
+    mu2_values_llm(
+        str(folder / "pools.yaml"), [ROOT / f"resources/prompts/{role}_value.yaml" for role in roles],
+        [folder / "de.yaml", folder / "en.yaml"], str(SOURCES / "languages.yaml"), folder / "values.parquet",
+        folder / "rounds.parquet", folder / "usage.parquet", "de", list(POOLS),
+        dict.fromkeys(roles, llm_client.door_settings(url)), {}, 1, {"service": "reverse"}, folder,
+    )  # fmt: skip
+    return read_table(folder / "values.parquet", "values")
+
+
+def test_a_role_that_talks_rubbish_ends_in_no_table_and_one_that_is_wrong_in_an_empty_one_that_is_told(
+    books, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("LLM_TEST_KEY", "sk-planted-0f4c7d2a91e85b36")
+    monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
+    monkeypatch.setattr("mu2_llm_server.BOOKS", books)
+    replies = {"translator": {"translated": "ja"}}
+    with Endpoint(lambda role, *_: replies.get(role)) as server:
+        with pytest.raises(
+            NoReplies, match="role translator.*10 replies can be used. Why: 10 × translation: Field req"
+        ):
+            job(tmp_path, server.url)
+        assert not (tmp_path / "values.parquet").exists()
+        replies = {"equivalence": {"same": True}}
+        with pytest.raises(
+            NoReplies, match="role equivalence.*10 replies can be used. Why: 10 × equivalent: Field req"
+        ):
+            job(tmp_path, server.url)
+        before, replies = server.asked.copy(), {}
+        assert len(job(tmp_path, server.url)) == 10
+        # the translations could be read and are not asked for again, the verdicts are
+        assert server.asked - before == {("equivalence", "en"): 10}
+        replies = {"translator": {"translation": "lorem ipsum"}}
+        (tmp_path / "served.sqlite").unlink()
+        assert job(tmp_path, server.url).empty
+    said = capsys.readouterr().out
+    assert "WARNING: no value has an accepted translation in de" in said and "nothing came back" in said

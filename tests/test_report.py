@@ -145,13 +145,15 @@ def test_no_benchmark_files_is_no_error(here):
     assert read_times("results/benchmarks") == []
 
 
-def test_the_funnel_counts_kept_and_refused_rows(project):
-    root, _ = project
+def test_the_funnel_counts_kept_and_refused_rows_and_the_page_says_where_nothing_was_kept(project):
+    root, page = project
     data = root / "results/data/mu2/small"
     funnel = read_funnel([str(data / "rejected.parquet")], [str(data / "pairs.parquet")])
-    assert funnel[2] == {
+    assert funnel[-1] == {
         "language": "th", "kept": 20, "refused": {"answer_in_question": 3, "language": 2, "same_translation": 0},
     }  # fmt: skip
+    assert [row["language"] for row in funnel if row["kept"] == 0] == ["lv"]
+    assert page.count("No question was kept in") == 1 and "No question was kept in lv: its scores are null." in page
     assert read_funnel([str(data / "rejected.parquet")], [])[0]["kept"] is None
 
 

@@ -55,11 +55,11 @@ def roles(show) -> None:
     with tempfile.TemporaryDirectory() as folder, Watch() as watch:
         made = build(Path(folder))
         stages = {
-            "English pairs refined": refine(made),
-            "values translated": values(made),
-            "pairs translated": pairs(made),
+            "English pairs refined": attempted(refine, made, len(pd.read_parquet(made / "english.parquet"))),
+            "values translated": attempted(values, made, len(ATTRIBUTES) * VALUES),
+            "pairs translated": attempted(pairs, made, len(pd.read_parquet(made / "english.parquet"))),
         }
-        compared, judged = compare(made), judge(made)
+        compared, judged = attempted(compare, made), judge(made)
     funnel = watch.funnel()
     print(f"\nSmolLM2-135M-Instruct in every role ({KIND})\n{funnel.to_string(index=False)}\n")
     known = sorted(path.stem for path in (ROOT / "resources/prompts").glob("*.yaml"))
@@ -121,6 +121,17 @@ def tools(*names: str) -> dict:
     played = ("refiner", "translator", "equivalence", "backtranslator")
     files = [f"{ROOT}/resources/prompts/{name}.yaml" for name in (*names, "backtranslator")]
     return {"prompts": files, "doors": dict.fromkeys(played, DOOR), "sampling": dict.fromkeys(played, SAMPLING)}
+
+
+def attempted(stage, made: Path, rows: int = 0):
+    """What `stage` gives; where no reply of a role was of use its job fails and says so, which refuses all `rows`."""
+    from unlearning.llm.complete import NoReplies
+
+    try:
+        return stage(made)
+    except NoReplies as error:
+        print(error)
+        return (rows, 0, rows) if rows else str(error)
 
 
 def refine(made: Path) -> tuple[int, int, int]:
@@ -208,6 +219,8 @@ def faulty(made: Path, table: Path) -> int:
     from unlearning.data.context import offline_context
     from unlearning.data.languages import read_languages
 
+    if not table.exists():
+        return 0
     found = pd.read_parquet(table)
     gone = [row.name not in row.question or row.value not in row.answer for row in found.itertuples(index=False)]
     if found.empty:
@@ -222,6 +235,7 @@ def judge(made: Path) -> pd.DataFrame:
     """Every scale and form of the judge on right and wrong answers in turn: how many it called what."""
     from judge_llm import judge_llm
     from unlearning.judges.llm import PROMPTS
+    from unlearning.llm.complete import NoReplies
     from unlearning.tables.artifacts import write_table
 
     told, questions = examination(pd.read_parquet(made / "english.parquet"))
@@ -230,10 +244,15 @@ def judge(made: Path) -> pd.DataFrame:
     rows = []
     for scale, forms in PROMPTS.items():
         for form, size in zip(JUDGED, (1, 2, 4), strict=True):
-            judge_llm(
-                f"{made}/answers.parquet", f"{made}/items.parquet", f"{ROOT}/resources/prompts/{forms[form]}.yaml",
-                f"{made}/verdicts.parquet", f"{made}/usage.parquet", scale, size, DOOR, SAMPLING, f"{made}/llm",
-            )  # fmt: skip
+            try:
+                judge_llm(
+                    f"{made}/answers.parquet", f"{made}/items.parquet", f"{ROOT}/resources/prompts/{forms[form]}.yaml",
+                    f"{made}/verdicts.parquet", f"{made}/usage.parquet", scale, size, DOOR, SAMPLING, f"{made}/llm",
+                )  # fmt: skip
+            except NoReplies as error:
+                print(error)
+                rows.append((scale, form, len(told), 0, 0, len(told)))
+                continue
             said = pd.read_parquet(made / "verdicts.parquet")
             agrees = said["correct"].astype(object) == [answered_rightly(i) for i in range(len(said))]
             failed = said["failed"].notna()

@@ -1,21 +1,20 @@
 """Ask a language model, or an offline engine in its place, every prompt of a table."""
 
 
-def complete(prompts: str, completions: str, usage: str, door: dict, store: str = "results/.llm") -> bool:
-    """Write `completions` and `usage` (Parquet) of the table at `prompts`; `door` says who answers.
+def complete(prompts: str, completions: str, usage: str, role: str, door: dict, store: str = "results/.llm") -> bool:
+    """Write `completions` and `usage` (Parquet) of the table at `prompts`; `door` says who answers for `role`.
 
-    Replies are kept below `store`, so a job that was ended goes on where it was. Returns whether every prompt got a
-    reply: where an endpoint failed, the next run asks again.
+    Replies are kept below `store`, so a job that was ended goes on where it was. Returns whether no prompt was refused.
+    NoReplies: some prompts got no reply, or no reply can be used.
     """
-    from unlearning.llm.complete import complete as ask
-    from unlearning.llm.complete import open_door
+    from unlearning.llm.roles import open_roles
     from unlearning.tables.artifacts import read_table, write_table
 
-    with open_door(door, store) as opened:
-        replies, used = ask(read_table(prompts, "prompts"), opened)
+    with open_roles({role: door}, store) as asker:
+        replies = asker.ask(role, read_table(prompts, "prompts"))
     write_table(replies, completions, "completions")
-    write_table(used, usage, "usage")
-    return bool(replies["text"].notna().all())
+    write_table(asker.usage(), usage, "usage")
+    return asker.whole
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ def _asks(job) -> bool:
 
 def count(job, folder: Path) -> list:
     """Estimates of what the job asks first; none where all its replies are stored. Its outputs go below `folder`."""
+    from unlearning.llm.complete import NoReplies
     from unlearning.llm.estimate import Counted
 
     stem = Path(job.params.job["script"]).stem
@@ -74,6 +75,8 @@ def count(job, folder: Path) -> list:
             getattr(import_module(stem), stem)(**inputs, **outputs, **values)
     except Counted as counted:
         return counted.estimates
+    except NoReplies:
+        pass  # everything is stored, and none of it is of use: the job itself will say so
     return []
 
 

@@ -59,8 +59,8 @@ def _check_code(job: dict) -> None:
 def run(snakemake, function: Callable, restore: bool = False) -> None:
     """Call `function` with the rule's inputs, outputs and values by name, or restore its outputs from the store.
 
-    A function that returns False made its outputs as far as it could (an endpoint failed, say): they are not kept to be
-    restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
+    A function that returns False made its outputs as far as it could (a prompt was refused, say): they are not kept to
+    be restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
     has to be watched, say) are an error of the rule.
     An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
     """

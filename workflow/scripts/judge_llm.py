@@ -17,21 +17,22 @@ def judge_llm(
 
     `prompt`: the prompt file for `scale` (verdict or grade) and `size` (answers per prompt). `door`, `sampling`: who
     plays the role judge, and how replies are drawn. Replies that cannot be used are in `verdicts` as failed. Replies
-    are kept below `store`, so a job that was ended goes on where it was. Returns whether every prompt got a reply.
+    are kept below `store`, so a job that was ended goes on where it was. Returns whether no prompt was refused.
+    NoReplies: some prompts got no reply, or no reply can be used.
     """
     from unlearning.judges import llm
-    from unlearning.llm.complete import complete, open_door
     from unlearning.llm.prompts import read_prompt
     from unlearning.llm.requests import Sampling
+    from unlearning.llm.roles import open_roles
     from unlearning.tables.artifacts import read_table, write_table
 
     told, items = read_table(answers, "answers"), read_table(questions, "items")
     asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
-    with open_door(door, store) as opened:
-        completions, used = complete(asked, opened)
+    with open_roles({"judge": door}, store) as asker:
+        completions = asker.ask("judge", asked)
     write_table(llm.verdicts(completions, told, items, scale, size), verdicts, "verdicts")
-    write_table(used, usage, "usage")
-    return bool(completions["text"].notna().all())
+    write_table(asker.usage(), usage, "usage")
+    return asker.whole
 
 
 if __name__ == "__main__":

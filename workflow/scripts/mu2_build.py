@@ -11,7 +11,7 @@ def mu2_build(
     """
     import pandas as pd
 
-    from unlearning.data.mu2 import build, coverage
+    from unlearning.data.mu2 import build, coverage, without_pairs
     from unlearning.tables.artifacts import read_table, write_table
 
     together = pd.concat([read_table(path, "pairs") for path in pairs], ignore_index=True)
@@ -20,6 +20,8 @@ def mu2_build(
     write_table(built.items, questions, "items")
     write_table(built.splits, splits, "splits")
     print(coverage(together).to_string())
+    for code in without_pairs(together, roles):
+        print(f"WARNING: no question was kept in {code}: its scores will be null. See rejected/{code}.parquet for why")
     for path in rejected:
         print(f"{path}: {read_table(path, 'rejected')['id'].nunique()} refused rows")
 

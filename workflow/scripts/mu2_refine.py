@@ -9,7 +9,7 @@ def mu2_refine(
     """Write `pairs` (the English pairs, refined where that passed), `rounds` (every attempt) and `usage`.
 
     `values`: the English values; `decided`: files of people's decisions about English. Replies are kept below `store`.
-    Returns whether every prompt got a reply.
+    Returns whether no prompt was refused.
     """
     from unlearning.data.context import offline_context
     from unlearning.data.languages import read_languages

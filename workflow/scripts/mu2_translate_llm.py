@@ -10,7 +10,7 @@ def mu2_translate_llm(
     """Write `pairs` (accepted rows), `rejected` (the others, with every reason), `rounds` (attempts) and `usage`.
 
     English is only checked. `decided`: files of people's decisions about this language. Replies are kept below `store`.
-    Returns whether every prompt got a reply.
+    Returns whether no prompt was refused.
     """
     from unlearning.data.context import offline_context, rounds_context
     from unlearning.data.languages import known, read_languages
@@ -39,6 +39,8 @@ def mu2_translate_llm(
     print(f"{language}: {len(built.pairs)} pairs are accepted, {built.rejected['id'].nunique()} rejected")
     rows = english.assign(id=english["knowledge_id"] + f"/{language}")
     print(f"  people decided about {len(said)} of them", *notes(rows, said, built.rejected), sep="\n  ")
+    if built.pairs.empty:
+        print(f"WARNING: no pair was accepted in {language}: the data will have no question in it. The checks:")
     for check, rows in built.rejected.groupby("check"):
         print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
     return asker.whole

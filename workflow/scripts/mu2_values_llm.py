@@ -9,7 +9,7 @@ def mu2_values_llm(
     """Write `values` (the accepted translations), `rounds` (every attempt) and `usage` (what the models took).
 
     All values of the pools of `attributes`, whether somebody has them or not. English values are themselves.
-    Replies are kept below `store`, so a job that was ended goes on where it was. Returns whether every prompt got one.
+    Replies are kept below `store`, so a job that was ended goes on where it was. Returns whether no prompt was refused.
     """
     from unlearning.data.languages import known, read_languages
     from unlearning.data.llm_tools import open_tools
@@ -28,6 +28,9 @@ def mu2_values_llm(
     write_table(attempts, rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{language}: {len(accepted)} of {history['id'].nunique()} values have an accepted translation")
+    if accepted.empty:
+        print(f"WARNING: no value has an accepted translation in {language}, so all its pairs will be rejected. Why:")
+        print(attempts.explode("reasons")["reasons"].value_counts().head().to_string())
     return asker.whole
 
 

@@ -85,7 +85,9 @@ class BackTranslator(Section):
     per_second: float = Field(5.0, gt=0, description="most texts sent per second")
     timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")
     attempts: Positive = Field(6, description="tries of one text before the job stops")
-    wait: float = Field(1.0, gt=0, description="seconds before the second try; doubles with each, up to a minute")
+    wait: float = Field(
+        1.0, gt=0, description="seconds to wait before the second try, at most; doubles with each, up to a minute"
+    )
 
 
 class Mu2(Benchmark):

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from unlearning.config.llm import OFFLINE, ROLES, OpenAI
 from unlearning.config.problems import known, listed, nearest
 from unlearning.config.schema import Config
+from unlearning.llm.keys import address_problem
 from unlearning.registry import available
 
 
@@ -43,11 +43,8 @@ def _endpoint(key: str, entry: OpenAI) -> Iterable[str]:
             f"{key}.key_env: should be the name of an environment variable (capital letters, digits and _) that holds "
             "the key; never write a key itself here"
         )
-    address = urlsplit(entry.base_url or "https://default")
-    if address.scheme not in ("http", "https") or not address.hostname:
-        yield f"{key}.base_url: should be an address that starts with http:// or https://"
-    if address.username or address.password or address.query:
-        yield f"{key}.base_url: holds a name, password or query; a secret belongs in the variable named by key_env"
+    if entry.base_url is not None and (problem := address_problem(entry.base_url)):
+        yield f"{key}.base_url: {problem}"
 
 
 def _prices(config: Config) -> Iterable[str]:

@@ -5,7 +5,6 @@ Whatever a service said is kept in a response store, so nothing is asked of it t
 
 import contextlib
 import json
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,10 +13,13 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 from unlearning.data.back_services import SERVICES, Back, Service
+from unlearning.llm.endpoint.pace import Pace
 from unlearning.llm.keys import read_key
 from unlearning.llm.requests import Reply, Request, Sampling
+from unlearning.llm.roles import FEW
 from unlearning.llm.store import Store
 
 REFUSED = ("AuthorizationException", "ApiKeyException", "NotValidLength", "NotValidPayload",
@@ -25,7 +27,13 @@ REFUSED = ("AuthorizationException", "ApiKeyException", "NotValidLength", "NotVa
 NOTHING = ("TranslationNotFound", "ElementNotFoundInGetRequest")
 # what deep-translator puts into a ServerException for a status that no retry mends
 HOPELESS = ("ERR_BAD_REQUEST", "ERR_KEY_INVALID", "ERR_KEY_BLOCKED", "ERR_LANG_NOT_SUPPORTED")
-LONGEST_WAIT = 60.0
+LONGEST_WAIT = 60.0  # seconds
+
+
+class Busy(NamedTuple):
+    """An attempt that failed as another may not."""
+
+    told: str
 
 
 class BackTranslationError(ValueError):
@@ -38,7 +46,8 @@ def open_service(settings: Mapping, language: str, store: Path | str) -> Iterato
 
     Texts go out `concurrency` at a time, `per_second` at most, each tried `attempts` times with growing waits; equal
     ones once, and none whose reply the response store at `store` has. None: the service found no translation.
-    BackTranslationError: a key is missing or refused, the service does not answer, or a text is too long for it.
+    BackTranslationError: a key is missing or refused, the service does not answer, a text is too long for it, or none
+    of the texts was translated (found after more than FEW, or at the end).
     """
     name = settings["service"]
     service = SERVICES[name]
@@ -47,8 +56,28 @@ def open_service(settings: Mapping, language: str, store: Path | str) -> Iterato
         raise BackTranslationError(f"back_translator.service: {name} does not translate {language}; choose another")
     keys = {argument: read_key(settings["key_env"].get(argument, env)) for argument, env in service.keys.items()}
     make = partial(_translator, service, settings, code, keys)
+    asked: set[str] = set()
+    came: set[str] = set()
+
+    def check(most: int) -> None:
+        if len(asked) > most and not came:
+            raise BackTranslationError(
+                f"back_translator.service: {name} found no translation of any of {len(asked)} texts, of which one is "
+                f"{min(asked)[:80]!r}. Choose another service (llm is one), or run again when it works: what has no "
+                "translation is asked anew"
+            )
+
     with contextlib.closing(Store(store)) as replies:
-        yield partial(_back, make, settings, code, replies)
+
+        def back(texts: Sequence[str]) -> list[str | None]:
+            said = _back(make, settings, code, replies, texts)
+            asked.update(texts)
+            came.update(text for text, translation in zip(texts, said, strict=True) if translation is not None)
+            check(FEW)
+            return said
+
+        yield back
+        check(0)
 
 
 def _back(
@@ -57,12 +86,14 @@ def _back(
     keys = {text: _key(settings, code, text) for text in texts}
     known = {key: reply.text for key, reply in replies.get(keys.values()).items()}
     missing = [text for text, key in keys.items() if key not in known]
-    pace, stop = _Pace(settings["per_second"]), threading.Event()
+    pace, turn, stop = Pace(60.0 * settings["per_second"]), threading.Lock(), threading.Event()
     local = threading.local()  # a translator keeps the text it works on, so each thread has its own
 
     def one(text: str) -> tuple[str, str | None]:
         def send() -> str | None:
-            pace.wait()
+            with turn:
+                seconds = pace.delay()
+            time.sleep(seconds)
             if not hasattr(local, "translate"):
                 local.translate = make()
             return local.translate(text)
@@ -122,25 +153,38 @@ def _with_timeout(module, seconds: float) -> None:
 
 
 def _patiently(send: Callable[[], str | None], settings: Mapping, text: str, stop: threading.Event) -> str | None:
-    """What `send` gives, tried again while the service is busy or away. An exception's own words may hold the key."""
-    name, wait = settings["service"], settings["wait"]
-    for attempt in range(settings["attempts"]):
-        if stop.wait(min(LONGEST_WAIT, wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0) if attempt else 0.0):
-            return None
-        try:
-            return send()
-        except Exception as error:
-            kind = type(error).__name__
-            told = str(error.args[0]) if kind == "ServerException" and error.args else kind
-            if kind in NOTHING:
-                return None
-            if kind in REFUSED or told in HOPELESS:
-                raise BackTranslationError(_refusal(name, told, text)) from None
-    raise BackTranslationError(
-        f"back_translator.service: {name} did not answer after {settings['attempts']} tries (last: {told}). Is there a "
-        "network, or was it asked too often? Lower back_translator.per_second, choose another service (llm is one), or "
-        "run again later: what came back is stored"
-    )
+    """What `send` gives, tried again while the service is busy or away, until `stop` is set."""
+    import tenacity
+
+    name = settings["service"]
+    said = tenacity.Retrying(
+        retry=tenacity.retry_if_result(lambda result: isinstance(result, Busy)),
+        stop=tenacity.stop_after_attempt(settings["attempts"]) | tenacity.stop_when_event_set(stop),
+        wait=tenacity.wait_random_exponential(multiplier=settings["wait"], max=LONGEST_WAIT),
+        sleep=tenacity.sleep_using_event(stop),
+        retry_error_callback=lambda state: state.outcome.result(),
+    )(_attempt, send, name, text)
+    if isinstance(said, Busy):
+        raise BackTranslationError(
+            f"back_translator.service: {name} did not answer after {settings['attempts']} tries (last: {said.told}). "
+            "Is there a network, or was it asked too often? Lower back_translator.per_second, choose another service "
+            "(llm is one), or run again later: what came back is stored"
+        )
+    return said
+
+
+def _attempt(send: Callable[[], str | None], name: str, text: str) -> str | Busy | None:
+    """What `send` gives. An exception's own words may hold the key, so they are not repeated."""
+    try:
+        return send()
+    except Exception as error:
+        kind = type(error).__name__
+        told = str(error.args[0]) if kind == "ServerException" and error.args else kind
+    if kind in NOTHING:
+        return None
+    if kind in REFUSED or told in HOPELESS:
+        raise BackTranslationError(_refusal(name, told, text))
+    return Busy(told)
 
 
 def _refusal(name: str, told: str, text: str) -> str:
@@ -154,17 +198,3 @@ def _refusal(name: str, told: str, text: str) -> str:
         f"back_translator.service: {name} refused the request ({told}); check the key in the environment variable that "
         "back_translator.key_env names, and that the account covers this language"
     )
-
-
-class _Pace:
-    """Lets `per_second` callers through each second, evenly."""
-
-    def __init__(self, per_second: float):
-        self._gap, self._next, self._lock = 1.0 / per_second, 0.0, threading.Lock()
-
-    def wait(self) -> None:
-        """Return when it is this caller's turn."""
-        with self._lock:
-            at = max(time.monotonic(), self._next)
-            self._next = at + self._gap
-        time.sleep(max(0.0, at - time.monotonic()))

@@ -26,8 +26,9 @@ def build(
       held-out background rows (group utility).
     - splits: for each name of `forget` the first n memorised people of one seeded order, so the splits are nested.
 
-    A knowledge instance that the checks refused in one language is missing in that language only. Raises ValueError
-    for a language without pairs, an empty or too large forget set, or a share that cannot be held out.
+    A knowledge instance that the checks refused in one language is missing in that language only, and a language in
+    which all were refused has no rows (`without_pairs` names it). Raises ValueError where that leaves nothing to train
+    on, to hold out or to translate to, for an empty or too large forget set, or a share that cannot be held out.
     """
     _check_languages(pairs, roles)
     heldout = hold_out(pairs, heldout_share, seed)
@@ -39,12 +40,26 @@ def build(
 def _check_languages(pairs: pd.DataFrame, roles: dict[str, str]) -> None:
     if wrong := {code: role for code, role in roles.items() if role not in ROLES}:
         raise ValueError(f"setting: unknown roles {wrong}; roles are {', '.join(ROLES)}")
-    found = set(pairs["language"].unique())
-    if found != set(roles):
-        raise ValueError(
-            f"pairs are in {sorted(found)}, the setting's languages are {sorted(roles)}: "
-            f"missing {sorted(set(roles) - found)}, not asked for {sorted(found - set(roles))}"
-        )
+    if other := sorted(set(pairs["language"]) - set(roles)):
+        raise ValueError(f"pairs are in {', '.join(other)}, which the setting does not name: {', '.join(roles)}")
+    empty = without_pairs(pairs, roles)
+    parts = {
+        "trains on": [code for code, role in roles.items() if role == "train"],
+        "holds out": [code for code, role in roles.items() if role == "holdout"],
+        "translates to": [code for code in roles if code != "en"],
+    }
+    for what, codes in parts.items():
+        if codes and set(codes) <= set(empty):
+            raise ValueError(
+                f"no question was kept in any language that the setting {what} ({', '.join(codes)}); the reasons stand "
+                "in rejected/<language>.parquet of the data's folder. Mend the phrasebook, or the roles' backends and "
+                "prompts (another model or revision of a backend is asked anew), or let people decide (make review)"
+            )
+
+
+def without_pairs(pairs: pd.DataFrame, roles: dict[str, str]) -> list[str]:
+    """The languages of `roles` in which no pair was kept."""
+    return [code for code in roles if code not in set(pairs["language"])]
 
 
 def hold_out(pairs: pd.DataFrame, share: float, seed: int) -> pd.Series:

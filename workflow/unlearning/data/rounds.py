@@ -12,12 +12,6 @@ from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
 
 TEXTS = ("question", "answer", "paraphrase", "value")
-UNANSWERED = 0.05  # share of one role's prompts without any reply above which no data are made of the rest
-SOME = 10  # prompts without reply that are always put up with, as a reason to refuse their rows
-
-
-class NoReplies(ValueError):
-    """An endpoint answered too few prompts to go on; what it did answer is stored."""
 
 
 class Tools(NamedTuple):
@@ -35,28 +29,14 @@ class Tools(NamedTuple):
 
 
 def asked(tools: Tools, role: str, prompt: str, ids: Sequence[str], inputs: Sequence[Mapping]) -> pd.DataFrame:
-    """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`.
-
-    Raises NoReplies when nothing at all came back for more than UNANSWERED of the prompts and more than SOME.
-    """
+    """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`."""
     if not len(ids):
         return pd.DataFrame({"parsed": [], "failed": []}, dtype=object)
     sampling = tools.sampling.get(role, Sampling())
     completions = tools.ask(role, prompt_table(tools.prompts[prompt], role, ids, inputs, sampling))
-    _check_answered(role, completions)
     parsed = [json.loads(text) if isinstance(text, str) else None for text in completions["parsed"]]
     failed = [text if isinstance(text, str) else None for text in completions["failed"]]
     return pd.DataFrame({"parsed": parsed, "failed": failed}, index=pd.Index(ids), dtype=object)
-
-
-def _check_answered(role: str, completions: pd.DataFrame) -> None:
-    silent = completions[completions["text"].isna()]
-    if len(silent) > max(SOME, UNANSWERED * len(completions)):
-        raise NoReplies(
-            f"role {role}: no reply to {len(silent)} of {len(completions)} prompts, the first because of: "
-            f"{silent['failed'].iloc[0]}. Check the backend of roles.{role} (backends.<name>) and run again: every "
-            "reply that came is stored and costs nothing twice"
-        )
 
 
 def in_rounds(

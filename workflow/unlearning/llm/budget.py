@@ -21,7 +21,8 @@ class SpendingCap(ValueError):
 class Budget:
     """Spending of all jobs so far. `cap` in USD (None: none); `price`: `input`, `output` in USD per million tokens.
 
-    A reservation counts as spent until it is settled, so one that a killed job left behind keeps counting.
+    A reservation is for one attempt at a request. It counts as spent until it is settled, so one that a killed job left
+    behind keeps counting.
     """
 
     def __init__(self, path: Path | str, cap: float | None, price: Mapping[str, float]):
@@ -52,9 +53,13 @@ class Budget:
         return worst
 
     def settle(self, reserved: float, result: Reply | Failure) -> None:
-        """Count what was really spent instead of what was reserved: a failure costs nothing unless it was charged."""
+        """Count what was really spent instead of what was reserved: a failure costs nothing unless it was charged.
+
+        What was reserved stands where the endpoint does not say how many tokens it read.
+        """
         if isinstance(result, Reply):
-            cost = self._millionths(result.input_tokens, result.output_tokens)
+            counted = self._millionths(result.input_tokens, result.output_tokens)
+            cost = counted if result.input_tokens else reserved
         else:
             cost = reserved if result.charged else 0.0
         with self._lock:

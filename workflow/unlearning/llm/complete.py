@@ -1,9 +1,10 @@
 """The one door to language models: table `prompts` in, tables `completions` and `usage` out.
 
 Replies come from the response store where it has them; a new one is stored before anything else is done with it, so
-whatever ends a job, nothing is paid for twice.
+whatever ends a job, no reply that can be used is paid for twice. A job that fails forgets those that cannot.
 """
 
+import collections
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.llm.budget import Budget, SpendingCap, cost
+from unlearning.llm.endpoint.errors import Stopped
 from unlearning.llm.estimate import Counter, described, estimate
 from unlearning.llm.keys import kept_out, redacted
 from unlearning.llm.prompts import requests_of
@@ -25,16 +27,30 @@ from unlearning.llm.usage import COLUMNS
 AGAIN = "This reply cannot be used: {error}. Reply again, and write nothing but {form}."
 COMPLETION = {"prompt_id": "str", "sample": "int32", "text": "str", "parsed": "str", "failed": "str"}
 NOTHING = "(nothing)"  # an endpoint may refuse a message without text
+REASONS = 5  # that an error lists
+
+
+class NoReplies(ValueError):
+    """Prompts without a reply, or none with one that can be used; the message has the counts, reasons and the fix."""
 
 
 class Door(NamedTuple):
-    """An opened backend with its store (none for offline engines), budget (none without a price) and re-asks."""
+    """An opened backend with its store (none for offline engines), budget (none without a price) and re-asks.
+
+    `name`: what the configuration calls it.
+    """
 
     backend: Backend
     store: Store | None
     budget: Budget | None
     reask: int = 0
     key_env: str | None = None
+    name: str = "offline"
+
+    def who(self) -> str:
+        """The backend in words, for errors."""
+        kind, endpoint, model, _ = (self.backend.identity[k] for k in ("backend", "endpoint", "model", "revision"))
+        return f"backend {self.name} ({' '.join(filter(None, (kind, model, endpoint and f'at {endpoint}')))})"
 
 
 @contextlib.contextmanager
@@ -61,38 +77,73 @@ def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
         if settings["price"] is not None and not counted:
             budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
             stack.callback(budget.close)
-        yield Door(backend, store, budget, settings["reask"], entry.get("key_env"))
+            backend.again = budget.reserve
+        yield Door(backend, store, budget, settings["reask"], entry.get("key_env"), settings["name"])
 
 
 def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables `completions` (prompts in their order, their samples in theirs) and `usage` of table `prompts`.
 
     Equal requests are asked once. An unusable reply is asked for again, up to `door.reask` times, with the reply and
-    what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where no reply came, `text` is
-    null and `failed` has the reason; nothing is stored, so a rerun asks again. SpendingCap: the cap stopped it.
+    what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where a request was refused,
+    `text` is null and `failed` has the reason; nothing is stored, so a rerun asks again.
+    NoReplies, after all that can be asked was asked: other requests got no reply (endpoint down, key refused …).
+    SpendingCap: the cap stopped it.
     """
     asked = list(requests_of(prompts))
     done: list[dict | None] = [None] * len(asked)
+    read: list[list[str]] = [[] for _ in asked]  # the keys of each one's replies, none where another may follow
+    lost: collections.Counter[str] = collections.Counter()
     used: dict[str, dict[str, Reply]] = {role: {} for role in prompts["role"].unique()}
     waiting = range(len(asked))
     for attempt in range(door.reask + 1):
         keys = {i: Store.key(door.backend.identity, asked[i][0]) for i in waiting}
-        results = answers(door, {keys[i]: asked[i][0] for i in waiting}, progress)
+        results, stopped = answers(door, {keys[i]: asked[i][0] for i in waiting}, progress)
         for i, key in keys.items():
             (request, kind), result = asked[i], results[key]
             if isinstance(result, Reply):
                 used[request.role][key] = result
+                read[i].append(key)
+            elif not result.refused:
+                lost[result.reason] += 1
+                read[i].clear()
             done[i], request = _read(request, kind, result, last=attempt == door.reask)
             asked[i] = request, kind
         waiting = [i for i in waiting if done[i] is None]
-        if not waiting:
+        if stopped or not waiting:
             break
+    if door.store:
+        over = zip(done, read, strict=True)
+        door.store.unusable.update(key for row, keys in over if row and row["failed"] for key in keys)
+    if lost:
+        _fail(door, prompts, lost, len(asked))
     completions = pd.DataFrame(done, columns=list(COMPLETION)).astype(COMPLETION)
     return completions, _usage(prompts, completions, door, used)
 
 
-def answers(door: Door, requests: Mapping[str, Request], progress: bool = False) -> dict[str, Reply | Failure]:
-    """A result for every key of `requests`: from the store, or asked and stored at once."""
+def _fail(door: Door, prompts: pd.DataFrame, lost: collections.Counter[str], n: int) -> None:
+    if door.store:
+        door.store.forget_unusable()
+    raise NoReplies(
+        f"role {', '.join(prompts['role'].unique())}, {door.who()}: no reply to {lost.total()} of {n} requests. Why: "
+        f"{tallied(lost)}. What came is stored and costs nothing again. See that the backend is up and that "
+        f"backends.{door.name} has its right address, model and key, then run again: only what is missing is asked"
+    )
+
+
+def tallied(reasons: collections.Counter[str]) -> str:
+    """The REASONS commonest of `reasons` with how often each was given, as text."""
+    first = reasons.most_common(REASONS)
+    rest = reasons.total() - sum(n for _, n in first)
+    return "; ".join([*(f"{n} × {reason}" for reason, n in first), *([f"{rest} × something else"] if rest else [])])
+
+
+def answers(
+    door: Door, requests: Mapping[str, Request], progress: bool = False
+) -> tuple[dict[str, Reply | Failure], bool]:
+    """A result for every key of `requests`, from the store, or asked and stored at once; and whether the backend
+    stopped, since all else that could be asked would fail too.
+    """
     from tqdm import tqdm
 
     found = dict(door.store.get(requests)) if door.store else {}
@@ -101,13 +152,17 @@ def answers(door: Door, requests: Mapping[str, Request], progress: bool = False)
         print(described(estimate(missing.values(), door.backend.identity, door.budget.price)), flush=True)
     with tqdm(total=len(missing), unit="reply", disable=not progress or not missing, mininterval=5) as bar:
         while missing:
-            sent, stop = _ask(door, missing, found, bar)
+            try:
+                sent, stop = _ask(door, missing, found, bar)
+            except Stopped as error:
+                failure = _cleaned(Failure(str(error)), door.key_env)
+                return {key: found.get(key, failure) for key in requests}, True
             missing = {key: request for key, request in missing.items() if key not in found}
             if stop and not sent:  # with nothing in flight any more, so settling frees nothing either
                 raise stop
             if missing and not stop:
                 raise RuntimeError(f"backend {door.backend.identity['backend']}: {len(missing)} requests got no result")
-    return found
+    return found, False
 
 
 def _ask(door: Door, missing: Mapping[str, Request], found: dict, bar) -> tuple[int, SpendingCap | None]:

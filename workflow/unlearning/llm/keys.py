@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 SHORTEST = 8  # shorter ones ("none", "EMPTY") are placeholders for servers that ask for no key
 HIDDEN = "[key]"
@@ -21,6 +22,19 @@ def read_key(name: str | None) -> str | None:
     if not os.environ.get(name):
         raise ValueError(f"the environment variable {name} is not set; put the API key there (export {name}=…)")
     return os.environ[name]
+
+
+def address_problem(url: str) -> str | None:
+    """What is wrong with an endpoint's address, which every stored reply is kept by; None where nothing is.
+
+    The address is not repeated: it may be a key put in the wrong place.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "should be an address that starts with http:// or https://, such as http://localhost:8000/v1"
+    if "@" in parts.netloc or parts.query:
+        return "holds a name, password or query; a key belongs in the environment variable that key_env names"
+    return None
 
 
 def redacted(text: str, name: str | None) -> str:

@@ -79,12 +79,13 @@ def prompt_ids(tokenizer: "PreTrainedTokenizerBase", request: Request, max_lengt
     try:
         ids = encode_prompt(tokenizer, request.messages)
     except TemplateError as error:
-        return Failure(f"the model's chat template refuses the conversation: {error}")
+        return Failure(f"the model's chat template refuses the conversation: {error}", refused=True)
     wanted = request.sampling.max_tokens
     if max_length is not None and len(ids) + wanted > max_length:
         return Failure(
             f"the prompt has {len(ids)} tokens and the reply may have {wanted} (max_tokens): more than max_length, "
-            f"{max_length}; shorten the prompt, lower max_tokens, or raise max_length if the model allows"
+            f"{max_length}; shorten the prompt, lower max_tokens, or raise max_length if the model allows",
+            refused=True,
         )
     return ids
 

@@ -35,10 +35,14 @@ class Reply(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """No reply, for good: every retry used up, or refused. `charged`: the endpoint may have billed it (a timeout)."""
+    """No reply: every attempt used up, or refused. `charged`: the endpoint may have billed the last attempt.
+
+    `refused`: it was this request that was turned down (too long, say), so that asking again would not help.
+    """
 
     reason: str
     charged: bool = False
+    refused: bool = False
 
 
 def identity_of(settings: Mapping) -> dict[str, str | None]:

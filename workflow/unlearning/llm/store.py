@@ -17,10 +17,14 @@ CHUNK = 500  # keys in one query
 
 
 class Store:
-    """Replies by key. A reply is on disk when `put` returns. DatabaseError if `path` is some other file."""
+    """Replies by key. A reply is on disk when `put` returns. DatabaseError if `path` is some other file.
+
+    `unusable`: the keys whose replies could not be read in this job, which a job that fails forgets.
+    """
 
     def __init__(self, path: Path | str):
         self._connection = connect(path, MARK, TABLE, "response store")
+        self.unusable: set[str] = set()
 
     @staticmethod
     def key(identity: Mapping, request: Request) -> str:
@@ -49,6 +53,13 @@ class Store:
     def put(self, key: str, reply: Reply) -> None:
         """Keep `reply`; one that is there already stays."""
         self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", (key, *reply))
+
+    def forget_unusable(self) -> None:
+        """Take the replies of `unusable` out, so that the next job asks for them again."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany("DELETE FROM replies WHERE key = ?", [(key,) for key in self.unusable])
+        self._connection.execute("COMMIT")
+        self.unusable.clear()
 
     def close(self) -> None:
         """Close the file."""

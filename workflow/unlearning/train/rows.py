@@ -49,17 +49,17 @@ def joined(first: Rows, second: Rows) -> Rows:
 
 
 def of_group(examples: pd.DataFrame, group: str, languages: Sequence[str] | None = None) -> pd.DataFrame:
-    """The rows of `group` in `languages` (None = all). RowsError, with what there is, if a language has none."""
+    """The rows of `group` in `languages` (None = all). RowsError, with what there is, if there are none.
+
+    A language of which the building of the data kept nothing, and said so, has none; the others are taken.
+    """
     rows = examples[examples["group"] == group]
-    there = sorted(rows["language"].unique())
-    wanted = there if languages is None else languages
-    absent = sorted(set(wanted) - set(there))
-    if absent or rows.empty:
-        groups = sorted(examples["group"].unique())
-        raise RowsError(
-            f"examples: no {group} rows in {absent or 'any language'}; it has {there}, its groups are {groups}"
-        )
-    return rows[rows["language"].isin(wanted)]
+    chosen = rows if languages is None else rows[rows["language"].isin(languages)]
+    if chosen.empty:
+        there, groups = (sorted(table.unique()) for table in (rows["language"], examples["group"]))
+        wanted = "any language" if languages is None else sorted(languages)
+        raise RowsError(f"examples: no {group} rows in {wanted}; it has {there}, its groups are {groups}")
+    return chosen
 
 
 def knowledge_of(splits: pd.DataFrame, split: str, group: str) -> set[str]:

@@ -6,14 +6,13 @@ counts the most tokens it can take, as providers count). With `batch: true` requ
 
 import queue
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import Any
 
 from unlearning.llm.budget import most_input_tokens
 from unlearning.llm.endpoint.chat import Unusable, body_of, reply_of
-from unlearning.llm.endpoint.client import Client, Halted
-from unlearning.llm.endpoint.errors import Stopped
+from unlearning.llm.endpoint.client import Client
 from unlearning.llm.endpoint.pace import Pace
 from unlearning.llm.requests import Failure, Reply, Request, identity_of
 
@@ -24,7 +23,13 @@ def open(settings: Mapping[str, Any]) -> "OpenAI":
 
 
 class OpenAI:
-    """Asks an endpoint. The first `ask` connects."""
+    """Asks an endpoint. The first `ask` connects.
+
+    `again(request)` is called before an attempt at a request that follows one which may have been billed: whoever
+    keeps a budget puts its `reserve` there.
+    """
+
+    again: Callable[[Request], object] = staticmethod(lambda request: None)
 
     def __init__(self, settings: Mapping[str, Any]):
         self._client = Client(settings)
@@ -37,13 +42,13 @@ class OpenAI:
         """Yield (position, result) as each call is done, pulling a request when there is room for its call.
 
         Stopped: all calls would fail (a refused key, no money, endpoint down). That, and an error in `requests`, is
-        raised after the calls under way have ended and what they brought was yielded. Closing the generator ends them.
+        raised after every request that was pulled has its result. Closing the generator ends the calls under way.
         """
         self._client.start()
         if self.settings["batch"]:
             from unlearning.llm.endpoint.batch import ask_in_batches
 
-            yield from ask_in_batches(self._client, requests)
+            yield from ask_in_batches(self._client, requests, self.again)
             return
         yield from self._ask(enumerate(requests))
 
@@ -53,7 +58,7 @@ class OpenAI:
         stop: Exception | None = None
         try:
             while True:
-                while stop is None and len(out) < self.settings["concurrency"]:
+                while not (stop or self._client.stopped) and len(out) < self.settings["concurrency"]:
                     try:
                         position, request = next(source)
                     except StopIteration:
@@ -67,24 +72,17 @@ class OpenAI:
                 if not out:
                     break
                 future = done.get()
-                position = out.pop(future)
-                try:
-                    result = future.result()
-                except Halted:
-                    continue
-                except Stopped as error:
-                    stop = stop or error
-                    self._client.halt()
-                    continue
-                yield position, result
+                yield out.pop(future), future.result()
         finally:
             for future in out:
                 future.cancel()
-        if stop:
+        if stop := stop or self._client.stopped:
             raise stop
 
     async def _answer(self, request: Request) -> Reply | Failure:
-        return await self._client.tried(lambda: self._call(request), lambda: self._delay(request))
+        return await self._client.tried(
+            lambda: self._call(request), lambda: self._delay(request), lambda: self.again(request)
+        )
 
     def _delay(self, request: Request) -> float:
         tokens = most_input_tokens(request) / 4 + request.sampling.max_tokens

@@ -73,7 +73,7 @@ class Vllm:
         try:
             self._engine.llm_engine.add_request(name, tokens_input(ids), _params(request))
         except ValueError as error:  # a schema it cannot follow, say
-            return Failure(f"vLLM refuses the request: {error}")
+            return Failure(f"vLLM refuses the request: {error}", refused=True)
         return None
 
     def _result(self, output: "RequestOutput", input_tokens: int) -> Reply | Failure:

@@ -11,10 +11,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from unlearning.llm.budget import SpendingCap
 from unlearning.llm.database import connect
 from unlearning.llm.endpoint.chat import Unusable, body_of, reply_of
 from unlearning.llm.endpoint.client import Client
-from unlearning.llm.endpoint.errors import Stopped
+from unlearning.llm.endpoint.errors import Again, Stopped
 from unlearning.llm.requests import Failure, Reply, Request
 
 log = logging.getLogger(__name__)
@@ -64,32 +65,54 @@ class Waiting:
         self._connection.close()
 
 
-def ask_in_batches(client: Client, requests: Iterable[Request]) -> Iterator[tuple[int, Reply | Failure]]:
+def ask_in_batches(
+    client: Client, requests: Iterable[Request], again: Callable[[Request], object] = lambda request: None
+) -> Iterator[tuple[int, Reply | Failure]]:
     """Yield (position, result) as batches end; a request that a batch lost goes into another one, up to ROUNDS.
 
-    `client.settings["batches"]` is the path of the record of batches. Stopped: a batch could not be started.
+    `client.settings["batches"]` is the path of the record of batches. `again(request)` is called before a request goes
+    into another batch after one that may have been billed; a SpendingCap that it raises ends its rounds.
+    Stopped: a batch could not be started. Every request has its result before that is raised; those in a batch that
+    may be under way may be billed.
     """
     bodies: dict[str, dict] = {}
     positions: dict[str, list[int]] = {}
+    asked: dict[str, Request] = {}
     for position, request in enumerate(requests):
         body = body_of(request, client.settings)
         ident = hashlib.sha256(json.dumps([client.settings["base_url"], body], sort_keys=True).encode()).hexdigest()
-        bodies[ident] = body
+        bodies[ident], asked[ident] = body, request
         positions.setdefault(ident, []).append(position)
-    waiting = Waiting(client.settings["batches"])
+    waiting, stopped = Waiting(client.settings["batches"]), None
     try:
-        for ident, result in _results(client, waiting, bodies):
-            yield from ((position, result) for position in positions[ident])
-    except Stopped as error:
-        path = client.settings["batches"]
-        raise Stopped(f"{error}. Batches on their way are noted in {path}: delete it to start anew") from None
+        try:
+            for ident, result in _results(client, waiting, bodies, lambda ident: again(asked[ident])):
+                yield from ((position, result) for position in positions.pop(ident))
+        except Stopped as error:
+            path = client.settings["batches"]
+            stopped = Stopped(f"{error}. Batches on their way are noted in {path}: delete it to start anew")
+        under_way = set().union(*(waiting.within(file) for file in waiting.files(positions)))
+        for ident, places in positions.items():
+            failure = Failure(str(stopped), charged=ident in under_way)
+            yield from ((position, failure) for position in places)
     finally:
         waiting.close()
+    if stopped:
+        raise stopped
 
 
-def _results(client: Client, waiting: Waiting, bodies: dict[str, dict]) -> Iterator[tuple[str, Reply | Failure]]:
-    lost = dict.fromkeys(bodies, "its batch did not answer it")
+def _results(
+    client: Client, waiting: Waiting, bodies: dict[str, dict], again: Callable[[str], object]
+) -> Iterator[tuple[str, Reply | Failure]]:
+    lost = dict.fromkeys(bodies, Again("its batch did not answer it"))
     for _ in range(ROUNDS):
+        for ident in [ident for ident, last in lost.items() if last.charged]:
+            try:
+                again(ident)
+                lost[ident] = lost[ident]._replace(charged=False)
+            except SpendingCap as error:
+                del lost[ident]
+                yield ident, Failure(str(error), charged=True)
         there = waiting.files(lost)
         inside = set().union(*(waiting.within(file) for file in there))
         for part in _parts({ident: bodies[ident] for ident in lost if ident not in inside}):
@@ -104,7 +127,7 @@ def _results(client: Client, waiting: Waiting, bodies: dict[str, dict]) -> Itera
             for ident, result in _read(client, waiting, file, batch):
                 if ident not in lost:
                     continue  # nobody's, or read already
-                if isinstance(result, str):
+                if isinstance(result, Again):
                     lost[ident] = result
                 else:
                     del lost[ident]
@@ -112,8 +135,8 @@ def _results(client: Client, waiting: Waiting, bodies: dict[str, dict]) -> Itera
             waiting.over(file)
         if not lost:
             return
-    for ident, why in lost.items():
-        yield ident, Failure(f"no usable reply in {ROUNDS} batches; the last time {why}")
+    for ident, last in lost.items():
+        yield ident, Failure(f"no usable reply in {ROUNDS} batches; the last time {last.reason}", last.charged)
 
 
 def _parts(bodies: Mapping[str, dict]) -> Iterator[dict[str, bytes]]:
@@ -134,6 +157,8 @@ def _parts(bodies: Mapping[str, dict]) -> Iterator[dict[str, bytes]]:
 def _called(client: Client, call: Callable, what: str) -> Any:
     """The JSON object or the bytes that `call` brings, tried like any call."""
     result = client.submit(client.tried(call)).result()
+    if client.stopped:
+        raise client.stopped
     if isinstance(result, Failure):
         raise Stopped(f"{client.settings['model']} at {client.settings['base_url']}: {what}: {result.reason}")
     return result
@@ -174,8 +199,8 @@ def _start(client: Client, file: str) -> str:
     return _called(client, call, "a batch cannot be started")
 
 
-def _read(client: Client, waiting: Waiting, file: str, batch: str) -> Iterator[tuple[str, Reply | Failure | str]]:
-    """Results by custom id, once `batch` has ended; a text says why one has to be asked for again."""
+def _read(client: Client, waiting: Waiting, file: str, batch: str) -> Iterator[tuple[str, Reply | Failure | Again]]:
+    """Results by custom id, once `batch` has ended; an Again says why one has to be asked for again."""
     state = _ended(client, batch)
     if state["status"] == "failed":
         waiting.over(file)
@@ -207,7 +232,7 @@ def _content(client: Client, file: str) -> bytes:
     return _called(client, call, f"results {file} cannot be read")
 
 
-def _line(line: bytes) -> Iterator[tuple[str, Reply | Failure | str]]:
+def _line(line: bytes) -> Iterator[tuple[str, Reply | Failure | Again]]:
     """The result in a line of a batch's output; a line that is none says nothing about any request."""
     try:
         entry = json.loads(line)
@@ -221,7 +246,8 @@ def _line(line: bytes) -> Iterator[tuple[str, Reply | Failure | str]]:
         try:
             yield ident, reply_of(body if isinstance(body, Mapping) else {})
         except Unusable as error:
-            yield ident, str(error)
+            yield ident, Again(str(error), charged=True)
         return
     said = json.dumps(body or entry.get("error"))[:300]
-    yield ident, Failure(f"refused: HTTP {status}: {said}") if status in REFUSALS else f"HTTP {status}: {said}"
+    why = f"HTTP {status}: {said}"
+    yield ident, Failure(f"refused: {why}", refused=True) if status in REFUSALS else Again(why)

@@ -9,11 +9,11 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
+from unlearning.llm.budget import SpendingCap
 from unlearning.llm.endpoint.errors import Again, Stop, Stopped, judged
 from unlearning.llm.endpoint.pace import sleep_unless
-from unlearning.llm.keys import read_key, redacted
+from unlearning.llm.keys import address_problem, read_key, redacted
 from unlearning.llm.requests import Failure
 
 if TYPE_CHECKING:
@@ -24,27 +24,36 @@ OPENAI = "https://api.openai.com/v1"
 BACKOFF = 0.5  # seconds: after attempt n a call waits a random time of up to BACKOFF * 2**(n - 1) …
 LONGEST_BACKOFF = 60.0  # … but no more than this, on top of what the server asks for
 LOST_IN_A_ROW = 10  # so many requests in a row without a usable reply mean that the endpoint is down
+LONGEST_CONNECT = 10.0  # seconds to wait for a connection; its own limit, so that one never made is known as such
 NO_KEY = "none"  # servers without keys ignore it; the client insists on one
 
 
 class Halted(Exception):
-    """Calls are being ended because another one found that all would fail."""
+    """A call is not made any more, because another one found that all would fail."""
 
 
 class Client:
-    """A client of the endpoint in `settings` (an entry of `backends`), and the loop that it runs on."""
+    """A client of the endpoint in `settings` (an entry of `backends`), and the loop that it runs on.
+
+    `stopped` says why no call is made any more, once one found that all would fail; `start` goes on.
+    """
 
     def __init__(self, settings: Mapping[str, Any]):
-        self.settings = dict(settings) | {"base_url": checked_url(settings["base_url"] or OPENAI)}
+        address = settings["base_url"] or OPENAI
+        if problem := address_problem(address):
+            raise ValueError(f"base_url of model {settings['model']}: {problem}")
+        self.settings = dict(settings) | {"base_url": address.rstrip("/")}
         key = read_key(settings["key_env"])
         if key is not None and (key.strip() != key or not key.isascii() or not key.isprintable()):
             raise ValueError(f"the environment variable {settings['key_env']} holds spaces, line ends or other letters")
         self._key = key or NO_KEY
         self._answered, self._lost = False, 0
+        self.stopped: Stopped | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Start the loop and open the client, once; after a halt, go on."""
+        """Start the loop and open the client, once; after a stop, go on."""
+        self.stopped = None
         if self._loop:
             self._loop.call_soon_threadsafe(self.halted.clear)
             return
@@ -54,10 +63,11 @@ class Client:
         self._thread = threading.Thread(target=self._loop.run_forever, name="endpoint", daemon=True)
         self._thread.start()
         self.halted = asyncio.Event()
+        limit = self.settings["timeout"]
         self.api = openai.AsyncOpenAI(
             api_key=self._key,
             base_url=self.settings["base_url"],
-            timeout=self.settings["timeout"],
+            timeout=openai.Timeout(limit, connect=min(LONGEST_CONNECT, limit / 2)),
             max_retries=0,
         )
 
@@ -80,41 +90,53 @@ class Client:
         await asyncio.gather(*others, return_exceptions=True)
         await self.api.close()
 
-    def halt(self) -> None:
-        """Let no call wait or be tried again; those under way end as they end."""
-        self._loop.call_soon_threadsafe(self.halted.set)
-
-    async def tried(self, call: Callable[[], Awaitable[T]], before: Callable[[], float] = lambda: 0.0) -> T | Failure:
+    async def tried(
+        self,
+        call: Callable[[], Awaitable[T]],
+        before: Callable[[], float] = lambda: 0.0,
+        again: Callable[[], object] = lambda: None,
+    ) -> T | Failure:
         """What `call` returns, or why there is nothing; before each attempt it waits the seconds that `before` says.
 
-        Stopped: no other call would fare better either. Halted: another call found so.
+        `again` is called before an attempt that follows one which may have been billed; a SpendingCap that it raises
+        ends the attempts. A failure after which no other call would fare better sets `stopped`: calls that wait are
+        then not made, and fail for the same reason; those under way end as they end.
         """
         import tenacity
 
         charged = False
 
-        async def attempt() -> T | Again | Failure:
+        async def attempt() -> T | Again | Stop | Failure:
             nonlocal charged
             await sleep_unless(self.halted, before())
+            if self.halted.is_set():
+                raise Halted
+            if charged:
+                again()
             result = await self._once(call)
-            charged |= isinstance(result, Again) and result.charged
+            charged = isinstance(result, Again) and result.charged
             return result
 
-        result = await tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_result(lambda result: isinstance(result, Again)),
-            stop=tenacity.stop_after_attempt(self.settings["attempts"]),
-            wait=_wait,
-            sleep=functools.partial(sleep_unless, self.halted),
-            retry_error_callback=lambda state: state.outcome.result(),
-        )(attempt)
+        try:
+            result = await tenacity.AsyncRetrying(
+                retry=tenacity.retry_if_result(lambda result: isinstance(result, Again)),
+                stop=tenacity.stop_after_attempt(self.settings["attempts"]),
+                wait=_wait,
+                sleep=functools.partial(sleep_unless, self.halted),
+                retry_error_callback=lambda state: state.outcome.result(),
+            )(attempt)
+        except (Halted, SpendingCap) as error:
+            result = Failure(str(self.stopped if isinstance(error, Halted) else error))
         if isinstance(result, Again):
             result = self._given_up(result)
-        return result._replace(charged=result.charged or charged) if isinstance(result, Failure) else result
+        if isinstance(result, Stop):
+            self.stopped = self.stopped or Stopped(result.reason)
+            self.halted.set()
+            result = Failure(str(self.stopped))
+        return result._replace(charged=charged) if isinstance(result, Failure) else result
 
-    async def _once(self, call: Callable[[], Awaitable[T]]) -> T | Again | Failure:
+    async def _once(self, call: Callable[[], Awaitable[T]]) -> T | Again | Stop | Failure:
         """One attempt, within the time that a whole reply may take."""
-        if self.halted.is_set():
-            raise Halted
         try:
             async with asyncio.timeout(self.settings["timeout"]):
                 result = await call()
@@ -123,21 +145,18 @@ class Client:
         else:
             self._answered, self._lost = True, 0
             return result
-        reason = redacted(verdict.reason, self.settings["key_env"])
-        if isinstance(verdict, Stop):
-            raise Stopped(reason)  # here, and not above: what the client raised holds the server's words and the key
-        return verdict._replace(reason=reason)
+        return verdict._replace(reason=redacted(verdict.reason, self.settings["key_env"]))
 
-    def _given_up(self, last: Again) -> Failure:
-        """A failure after the last attempt, unless it looks as if nobody were there: then Stopped."""
+    def _given_up(self, last: Again) -> Failure | Stop:
+        """A failure after the last attempt; a reason to stop where it looks as if nobody were there."""
         self._lost += 1
         attempts, where = self.settings["attempts"], f"{self.settings['model']} at {self.settings['base_url']}"
-        if self._lost >= LOST_IN_A_ROW or (last.unreached and not self._answered):
-            raise Stopped(
-                f"{where}: no usable reply in {attempts} attempts, for {self._lost} requests in a row; the last time "
-                f"{last.reason}. Is it up? Run again when it is: what came so far is kept"
-            )
-        return Failure(f"no usable reply in {attempts} attempts; the last time {last.reason}")
+        told = f"no usable reply in {attempts} attempts; the last time {last.reason}"
+        if self._lost >= LOST_IN_A_ROW:
+            return Stop(f"{where}, {self._lost} requests in a row: {told}. Is it up?")
+        if last.unreached and not self._answered:
+            return Stop(f"{where}: {told}. Is it up?")
+        return Failure(told)
 
 
 def _wait(state: "tenacity.RetryCallState") -> float:
@@ -146,17 +165,3 @@ def _wait(state: "tenacity.RetryCallState") -> float:
 
     asked = state.outcome.result().seconds or 0.0
     return asked + tenacity.wait_random_exponential(multiplier=BACKOFF, max=LONGEST_BACKOFF)(state)
-
-
-def checked_url(url: str) -> str:
-    """`url`, part of every stored reply's key: ValueError if it holds a user's name or a key."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(
-            f"base_url {url.split('@')[-1]!r} is no http or https address, such as http://localhost:8000/v1"
-        )
-    if "@" in parts.netloc or parts.query:
-        raise ValueError(
-            f"base_url at {parts.hostname}: leave out names and keys; the key belongs in key_env's variable"
-        )
-    return url.rstrip("/")

@@ -16,6 +16,8 @@ from unlearning.llm.requests import Failure
 LONGEST_WAIT = 600.0  # seconds; an endpoint that asks for more has no quota left, and waiting would look like hanging
 SAID = 300  # characters of a server's message that are repeated
 NO_FUNDS = ("insufficient_quota", "billing_hard_limit_reached")
+UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # of httpx: there was no connection to send anything over
+TURNED_AWAY = (503, 529)  # too busy to begin; after other 5xx it may have been worked on, and billed
 
 
 class Stopped(ValueError):
@@ -23,7 +25,7 @@ class Stopped(ValueError):
 
 
 class Stop(NamedTuple):
-    """Reason to raise Stopped."""
+    """Why no other call would fare better either: the reason of a Stopped."""
 
     reason: str
 
@@ -45,10 +47,10 @@ def judged(error: Exception, where: Mapping[str, Any], answered: bool) -> Again 
         return Again(str(error), charged=True)
     if isinstance(error, openai.APIStatusError):
         return _status(error, where, answered)
-    if isinstance(error, TimeoutError | openai.APITimeoutError):
+    unreached = type(error.__cause__).__name__ in UNSENT
+    if isinstance(error, TimeoutError | openai.APITimeoutError) and not unreached:
         return Again(f"no whole reply in {where['timeout']:g} s", charged=True)
     if isinstance(error, openai.APIConnectionError):
-        unreached = type(error.__cause__).__name__ == "ConnectError"
         return Again(f"the connection failed ({_root(error)})", charged=not unreached, unreached=unreached)
     raise error
 
@@ -66,11 +68,11 @@ def _status(error: Any, where: Mapping[str, Any], answered: bool) -> Again | Fai
     if status == 403 and not answered:
         return Stop(f"{named}: {key} may not ask this model ({said})")
     if status not in (408, 409, 429) and status < 500:
-        return Failure(f"refused: {said}")
+        return Failure(f"refused: {said}", refused=True)
     seconds = retry_after(error.response.headers)
     if seconds is not None and seconds > LONGEST_WAIT:
-        return Stop(f"{named}: asks to wait {seconds:.0f} s ({said}); run again then, what came so far is kept")
-    return Again(said, seconds)
+        return Stop(f"{named}: asks to wait {seconds:.0f} s ({said}); run again then")
+    return Again(said, seconds, charged=status >= 500 and status not in TURNED_AWAY)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
