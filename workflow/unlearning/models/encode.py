@@ -7,6 +7,7 @@ lengths, never by comparing ids with the padding id: a tokenizer whose padding i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,16 +20,24 @@ class EncodeError(ValueError):
 
 
 class Encoded(NamedTuple):
-    """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value."""
+    """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value.
+
+    `question_mask[t]` says whether `prompt_ids[t]` belongs to a question; None until `mark_questions` found out.
+    """
 
     prompt_ids: list[int]
     answer_ids: list[int]
     value_mask: list[bool]
+    question_mask: list[bool] | None = None
 
 
 @dataclass
 class Batch:
-    """Padded examples. `labels_BT` holds the answers; where `mask_BT` is False it holds the padding id (never −100)."""
+    """Padded examples. `labels_BT` holds the answers; where `mask_BT` is False it holds the padding id (never −100).
+
+    `text_mask_BU`: of the last U columns, which hold a token of a question or an answer that something predicts; U
+    reaches back to the batch's earliest question. None where an example's question is not marked.
+    """
 
     input_ids_BS: "torch.Tensor"
     attention_mask_BS: "torch.Tensor"
@@ -36,10 +45,12 @@ class Batch:
     labels_BT: "torch.Tensor"
     mask_BT: "torch.Tensor"
     value_mask_BT: "torch.Tensor"
+    text_mask_BU: "torch.Tensor | None" = None
 
     def to(self, device: "torch.device | str") -> "Batch":
         """The same batch on `device`."""
-        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in vars(self).items()})
+        there = {name: tensor for name, tensor in vars(self).items() if tensor is not None}
+        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in there.items()})
 
 
 def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence[Sequence[dict]]) -> list[list[int]]:
@@ -50,21 +61,34 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
     of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
     has none. What follows is plain text, without the roles and standing instructions of a template.
     """
-    turns = [[{"role": m["role"], "content": m["content"]} for m in messages] for messages in conversations]
+    turns = [_turns(messages) for messages in conversations]
     asked = iter(_by_template(tokenizer, [messages for messages in turns if messages]))
     start = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
     return [next(asked) if messages else [start] for messages in turns]
 
 
+def _turns(messages: Sequence[dict]) -> list[dict]:
+    return [{"role": m["role"], "content": m["content"]} for m in messages]
+
+
 def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[list[int]]:
     if not turns:
         return []
+    coded = _code(tokenizer, _written(tokenizer, turns)).input_ids
     if tokenizer.chat_template:
-        texts = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
-        return [list(ids) for ids in tokenizer(texts, add_special_tokens=False).input_ids]
-    texts = ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
-    coded = tokenizer(texts).input_ids
+        return [list(ids) for ids in coded]
     return [list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids) for ids in coded]
+
+
+def _written(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[str]:
+    """Each conversation as one text, up to where the answer begins."""
+    if tokenizer.chat_template:
+        return tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
+    return ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
+
+
+def _code(tokenizer: "PreTrainedTokenizerBase", texts: list[str], **options):
+    return tokenizer(texts, add_special_tokens=not tokenizer.chat_template, **options)
 
 
 def encode_prompt(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> list[int]:
@@ -89,11 +113,8 @@ def encode_all(
     if not len(answers):
         return []
     spans = [_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
-    if any(spans) and not tokenizer.is_fast:
-        raise EncodeError(
-            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of a value cannot be found; "
-            "use a model with a fast tokenizer (tokenizer.json)"
-        )
+    if any(spans):
+        _check_offsets(tokenizer, "a value")
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
     offsets = coded["offset_mapping"] if any(spans) else [None] * len(spans)
     prompts = encode_prompts(tokenizer, conversations)
@@ -102,6 +123,14 @@ def encode_all(
     return (
         encoded if max_length is None else [_cut(e, max_length, m) for e, m in zip(encoded, conversations, strict=True)]
     )
+
+
+def _check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
+    if not tokenizer.is_fast:
+        raise EncodeError(
+            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of {what} cannot be found; "
+            "use a model with a fast tokenizer (tokenizer.json)"
+        )
 
 
 def _span(answer: str, value: str | None) -> tuple[int, int] | None:
@@ -122,7 +151,7 @@ def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded
             f"a prompt of {len(encoded.prompt_ids)} tokens leaves no room for an answer in max_length {max_length}; "
             f"raise max_length. The prompt ends: {ends!r}"
         )
-    return Encoded(encoded.prompt_ids, encoded.answer_ids[:room], encoded.value_mask[:room])
+    return encoded._replace(answer_ids=encoded.answer_ids[:room], value_mask=encoded.value_mask[:room])
 
 
 def encode(
@@ -134,6 +163,54 @@ def encode(
 ) -> Encoded:
     """`encode_all` of one conversation and its answer."""
     return encode_all(tokenizer, [messages], [answer], [value], max_length)[0]
+
+
+# Put around a question while its conversation is written out: code points that Unicode promises to no text.
+OPEN, CLOSE = "\ufdd0", "\ufdd1"
+
+
+def mark_questions(
+    tokenizer: "PreTrainedTokenizerBase", encoded: Sequence[Encoded], conversations: Sequence[Sequence[dict]]
+) -> list[Encoded]:
+    """`encoded` with `question_mask`: the prompt tokens that overlap what the user says, without spaces at its ends.
+
+    A conversation is written out a second time with marks around the user's contents, so that their places are known
+    and need not be searched for. Roles, standing instructions and earlier answers are no question; a document has none.
+
+    Raises EncodeError for a slow tokenizer, and where the chat template rewrites what the user says.
+    """
+    _check_offsets(tokenizer, "a question")
+    pairs = zip(encoded, conversations, strict=True)
+    return [e._replace(question_mask=_question_mask(tokenizer, _turns(m), len(e.prompt_ids))) for e, m in pairs]
+
+
+def _question_mask(tokenizer: "PreTrainedTokenizerBase", turns: list[dict], n: int) -> list[bool]:
+    """Of a prompt's `n` tokens, those that overlap a question."""
+    if not turns:
+        return [False] * n
+    plain, marked = _written(tokenizer, [turns, [_marked(turn) for turn in turns]])
+    offsets = _code(tokenizer, [plain], return_offsets_mapping=True).offset_mapping[0]
+    spans = _question_spans(plain, marked)
+    return [any(start < b and stop > a for a, b in spans) for start, stop in offsets[:n]]
+
+
+def _marked(turn: dict) -> dict:
+    inner = turn["content"].strip()
+    if turn["role"] != "user" or not inner:
+        return turn
+    return {**turn, "content": turn["content"].replace(inner, f"{OPEN}{inner}{CLOSE}", 1)}
+
+
+def _question_spans(plain: str, marked: str) -> list[tuple[int, int]]:
+    """Where the marked parts begin and end in `plain`, which is `marked` without its marks (else EncodeError)."""
+    parts = marked.replace(CLOSE, OPEN).split(OPEN)
+    if "".join(parts) != plain:
+        raise EncodeError(
+            "the chat template rewrites what the user says, so the tokens of a question cannot be found; use a "
+            f"template that keeps it as it is. The prompt ends: {plain[-80:]!r}"
+        )
+    ends = list(accumulate(map(len, parts)))
+    return [(ends[i - 1], ends[i]) for i in range(1, len(parts), 2)]
 
 
 def pad_id(tokenizer: "PreTrainedTokenizerBase") -> int:
@@ -170,4 +247,20 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
         labels_BT=ids[:, prompt_len:],
         mask_BT=attention[:, prompt_len:].bool(),
         value_mask_BT=torch.from_numpy(value),
+        text_mask_BU=_text_mask(encoded, prompt_len, shape),
     )
+
+
+def _text_mask(encoded: Sequence[Encoded], prompt_len: int, shape: tuple[int, int]) -> "torch.Tensor | None":
+    """`text_mask_BU` of a batch of `shape` whose answers start in column `prompt_len`."""
+    import numpy as np
+    import torch
+
+    if any(e.question_mask is None for e in encoded):
+        return None
+    mask = np.zeros(shape, dtype=bool)
+    for row, e in enumerate(encoded):
+        start, stop = prompt_len - len(e.prompt_ids), prompt_len + len(e.answer_ids)
+        mask[row, start:stop] = [*e.question_mask, *[True] * len(e.answer_ids)]
+        mask[row, start] = False  # nothing predicts the first token
+    return torch.from_numpy(mask[:, mask.any(0).argmax() :])
