@@ -46,11 +46,22 @@ def unlearn(
     table, parts = read_table(examples, "examples"), read_table(splits, "splits")
     known = read_table(ref_logprobs, "ref_logprobs") if "ref_logprobs" in needs else None
     sentences = read_refusals(refusals) if "refusals" in needs else None
-    forget, retain = (of_split(table, parts, split, group, languages) for group in ("forget", "retain"))
+
+    def rows(side):
+        asked, chosen = plan.terms()[side].needs, of_split(table, parts, split, side, languages)
+        return encode_rows(
+            tokenizer,
+            chosen,
+            plan.max_length,
+            known if "ref_logprobs" in asked else None,
+            sentences if "refusals" in asked else None,
+            "question_tokens" in asked,
+        )
+
     unlearned = training.unlearn(
         load_model(target, device),
-        encode_rows(tokenizer, forget, plan.max_length, known, sentences),
-        encode_rows(tokenizer, retain, plan.max_length),
+        rows("forget"),
+        rows("retain"),
         plan,
         seed,
         pad_id(tokenizer),
