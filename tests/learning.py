@@ -12,8 +12,11 @@ METHODS = {
     "ga": {"forget": "ga"},
     "npo_gd": {"forget": "npo", "retain": "gd"},
     "idk_kl": {"forget": "idk", "retain": "kl"},
+    "dpo_ap": {"forget": "dpo", "retain": "ap"},
+    "me_gd": {"forget": "me", "retain": "gd"},
     "ga_sum": {"forget": "ga", "retain": "gd", "reduction": "sequence_sum"},
 }
+REFUSALS = {"en": ["I do not know.", "No idea.", "Who?"], "de": ["Keine Ahnung."]}
 
 
 def rows_of(frame, **options):
@@ -28,8 +31,10 @@ def learn(network, seed=0, work=None, rows=None, replay=None, share=0.0, **keys)
 def forget(network, method, seed=0, reference=None, work=None):
     """Two people forgotten, four kept; the reference quantities are those of the model as it comes."""
     table, gone = training.table(), training.table()["person_id"].isin(["memorised0", "memorised1"])
-    known = reference_logprobs(network, training.tokenizer(), table)
-    refusals = {"en": ["I do not know.", "No idea."]}
-    out, kept = rows_of(table[gone], ref_logprobs=known, refusals=refusals), rows_of(table[~gone])
     plan = make_plan({"lr": 1e-3, "epochs": 2, "batch_size": 3, **method})
+    drawn = {"seed": seed, "epochs": plan.epochs if "refusal_ref_logprobs" in plan.needs() else 0}
+    known = reference_logprobs(network, training.tokenizer(), table[gone], refusals=REFUSALS, **drawn)
+    questions = "question_tokens" in plan.needs()
+    out = rows_of(table[gone], ref_logprobs=known, refusals=REFUSALS, questions=questions)
+    kept = rows_of(table[~gone], refusals=REFUSALS)
     return unlearn(network, out, kept, plan, seed, 0, reference=reference, work=work)

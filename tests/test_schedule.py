@@ -105,7 +105,7 @@ def test_impossible_entries_are_refused_with_what_is_allowed(change, message):
 def test_missing_keys_and_unknown_terms_are_refused():
     with pytest.raises(PlanError, match=r"missing keys \['lr'\]"):
         make_plan({"epochs": 1})
-    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: gd, kl, none"):
+    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: ap, gd, kl, none"):
         make_plan({"lr": 1, "epochs": 1, "retain": "gdd"})
 
 

@@ -15,7 +15,7 @@ class Method(Section):
     retain: Name = Field("none", description="retain term")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field({}, description="hyper-parameters of the two terms, e.g. beta")
+    params: dict[str, Parameter] = Field({}, description="hyper-parameters, e.g. beta; each term takes those it knows")
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
     epochs: Positive = Field(description="passes over the forget set")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")

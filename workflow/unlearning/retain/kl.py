@@ -1,7 +1,8 @@
 """Stay close to the reference model's predictions on what is to be kept."""
 
 import torch
-from torch.nn.functional import log_softmax
+
+from unlearning.train.nll import log_softmax, token_mean
 
 INPUTS = ("logits_BTV", "ref_logits_BTV", "mask_BT")
 PARAMS = {"direction": "theta_ref"}
@@ -18,9 +19,7 @@ def loss(logits_BTV: torch.Tensor, ref_logits_BTV: torch.Tensor, mask_BT: torch.
     """
     if direction not in LIMITS["direction"]:
         raise ValueError(f"direction {direction!r} is unknown; allowed: {', '.join(LIMITS['direction'])}")
-    least = torch.promote_types(logits_BTV.dtype, torch.float32)
-    logp_BTV, logq_BTV = (log_softmax(logits.to(least), -1) for logits in (logits_BTV, ref_logits_BTV))
+    logp_BTV, logq_BTV = log_softmax(logits_BTV), log_softmax(ref_logits_BTV)
     if direction == "ref_theta":
         logp_BTV, logq_BTV = logq_BTV, logp_BTV
-    kl_BT = (logp_BTV.exp() * (logp_BTV - logq_BTV)).sum(-1)
-    return torch.where(mask_BT, kl_BT, 0.0).sum(-1) / mask_BT.sum(-1)
+    return token_mean((logp_BTV.exp() * (logp_BTV - logq_BTV)).sum(-1), mask_BT)
