@@ -102,7 +102,9 @@ def unlearn_inputs(w):
         "splits": data("splits")(w),
     }
     if "ref_logprobs" in needs(w):
-        inputs["ref_logprobs"] = f"{run_folder(w, method='target')}/ref_logprobs/{w.split}.parquet"
+        epochs = method_for(CONFIG, w.base_model, w.method).epochs
+        drawn = f"~e{epochs}" if "refusal_ref_logprobs" in needs(w) else ""
+        inputs["ref_logprobs"] = f"{run_folder(w, method='target')}/ref_logprobs/{w.split}{drawn}.parquet"
     if "refusals" in needs(w):
         inputs["refusals"] = "resources/refusals.yaml"
     return inputs

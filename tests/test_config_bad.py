@@ -79,6 +79,12 @@ BAD = [
         "params.reduction: no choice .*There are: sequence_sum",
     ),
     (
+        "methods/x",
+        {"forget": "dpo", "params": {"scale": "one_over_bta", "delta": 1}, "lr": 1e-4, "epochs": 1},
+        "methods.x.params.scale: .*Did you mean 'one_over_beta'.*two_over_beta(.|\n)*methods.x.params: .*'delta'",
+    ),
+    ("methods/x", {"forget": "wga", "params": {"beta": -1}, "lr": 1e-4, "epochs": 1}, "beta: -1 should be at least 0"),
+    (
         "methods/ga_kl/params",
         {"direction": "ref_teta"},
         "ga_kl.params.direction: .*Did you mean 'ref_theta'.*theta",

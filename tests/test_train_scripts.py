@@ -104,14 +104,16 @@ def test_retraining_leaves_the_forget_set_out(scripts, data, target):
     assert len(log) == 2 and log["tokens"].sum() == sum(lengths)
 
 
-@pytest.mark.parametrize("name", ["npo_gd", "idk_kl"])
+@pytest.mark.parametrize("name", ["npo_gd", "idk_kl", "dpo_ap", "me_gd"])
 def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data, target, tmp_path, name):
     reference = {"split": "p2", "languages": ["en", "de"], "device": "cpu", "dtype": "float32"}
+    if name == "dpo_ap":
+        reference |= {"refusals": str(data["folder"] / "refusals.yaml"), "seed": 0, "epochs": 1}
     known = str(tmp_path / "ref.parquet")
     scripts("reference")(
         model=target, examples=data["examples"], splits=data["splits"], ref_logprobs=known, **reference
     )
-    assert len(read_table(known, "ref_logprobs")) == 8
+    assert len(read_table(known, "ref_logprobs")) == (16 if name == "dpo_ap" else 8)
     for turn in ("one", "two"):
         scripts("unlearn")(
             target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path / turn),

@@ -210,21 +210,23 @@ BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and_its_test(project):
     blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert [name for name, _ in blocks] == ["workflow/unlearning/forget/wga.py", "config/wga.yaml", "tests/test_wga.py"]
+    assert [name for name, _ in blocks] == [
+        "workflow/unlearning/forget/clipped_ga.py", "config/clipped.yaml", "tests/test_clipped_ga.py",
+    ]  # fmt: skip
     for name, text in blocks:
         (project.path / name).parent.mkdir(exist_ok=True)
         assert not (project.path / name).exists(), f"{name} exists already: the example must add a new one"
         (project.path / name).write_text(text, encoding="utf-8")
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-q", "tests/test_clipped_ga.py", "-p", "no:cacheprovider"],
         cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
     )  # fmt: skip
-    project.overlays = ("config/minimal.yaml", "config/wga.yaml")
+    project.overlays = ("config/minimal.yaml", "config/clipped.yaml")
     assert project.run() == (
-        ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
+        ["answer clipped none", "judge clipped none", "report", "score clipped none", "train clipped"],
         [],
     )
-    assert set(scores(project)["method"]) == {"target", "retrain", "wga_gd"}
+    assert set(scores(project)["method"]) == {"target", "retrain", "clipped"}
 
 
 TAUGHT = ["train base", "train retrain", "train target"]

@@ -19,7 +19,7 @@ def module_file(module: str, root: Path = ROOT) -> Path | None:
 
 
 def available(folder: str, root: Path = ROOT) -> list[str]:
-    """The names a registry folder offers: its modules, e.g. available("forget") -> ["ga", "idk", "npo"]."""
+    """The names a registry folder offers: its modules, e.g. available("retain") -> ["ap", "gd", "kl", "none"]."""
     return sorted(p.stem for p in (root / PACKAGE / folder).glob("*.py") if not p.stem.startswith("_"))
 
 

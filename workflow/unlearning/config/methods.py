@@ -18,7 +18,9 @@ class Method(Section):
     retain: Name = Field("none", description="retain term; of method pair only")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field({}, description="hyper-parameters of the terms or of the method, e.g. beta")
+    params: dict[str, Parameter] = Field(
+        {}, description="hyper-parameters of the terms or of the method, e.g. beta; each takes those it knows"
+    )
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
     epochs: Positive = Field(description="passes over the forget set (of lingtea: forget and retain epochs)")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")

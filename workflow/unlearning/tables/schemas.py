@@ -181,8 +181,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "ref_logprobs": (
         Column("example_id", TEXT, "the example scored"),
-        Column("n_tokens", INT, "answer tokens, end-of-text included", "tokens"),
-        Column("logprob", REAL, "log-probability of the whole answer under the reference model", "nats"),
+        Column("refusal", INT, "which of its language's refusals was scored; null = the answer", "index", null=True),
+        Column("n_tokens", INT, "tokens scored, end-of-text included", "tokens"),
+        Column("logprob", REAL, "log-probability of the whole answer or refusal under the reference model", "nats"),
     ),
     "train_log": (
         Column("step", INT, "optimiser step, from 1", "steps"),
@@ -230,7 +231,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "prompts": ("prompt_id",),
     "completions": ("prompt_id", "sample"),
     "usage": ("role", "backend", "model"),
-    "ref_logprobs": ("example_id",),
+    "ref_logprobs": ("example_id", "refusal"),
     "train_log": ("step",),
     "scores": (
         "benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack",

@@ -75,10 +75,9 @@ class Schedule:
         return endless(self.n_follow, self.seed, self.follow, start, stop)
 
 
-def refusal_for(refusals: Mapping[str, Sequence], language: str, seed: int, epoch: int, example_id: str):
-    """The refusal of an example in an epoch, from those in its language, or in English where there are none."""
-    choices = refusals.get(language) or refusals["en"]
-    return choices[refusal_choice(seed, epoch, example_id, len(choices))]
+def refusals_in(refusals: Mapping[str, Sequence], language: str) -> Sequence:
+    """The refusals in `language`, or those in English where it has none."""
+    return refusals.get(language) or refusals["en"]
 
 
 def refusal_choice(seed: int, epoch: int, example_id: str, n: int) -> int:

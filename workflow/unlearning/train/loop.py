@@ -49,12 +49,16 @@ class Side(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step."""
+    """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step.
+
+    A term whose ANSWERS are both has twice as many rows as examples in its batch: see Rows.take.
+    """
 
     side: Side
     batch: Batch
     ref_logprob_B: torch.Tensor | None
     share: float
+    refusal_ref_logprob_B: torch.Tensor | None = None
 
 
 class Trained(NamedTuple):
@@ -98,8 +102,10 @@ class Steps(Dataset):
 
     def _part(self, side: Side, chosen: np.ndarray, epoch: int, share: float) -> Part:
         batch = collate(side.rows.take(chosen, side.term.answers, self.seed, epoch), self.pad_id)
-        known = side.rows.ref_logprob
-        return Part(side, batch, None if known is None else torch.from_numpy(known[chosen]), share)
+        known, refused = side.rows.ref_logprob, None
+        if "refusal_ref_logprob_B" in side.term.inputs:
+            refused = torch.from_numpy(side.rows.refusal_refs(chosen, self.seed, epoch))
+        return Part(side, batch, None if known is None else torch.from_numpy(known[chosen]), share, refused)
 
 
 class TermTrainer(Trainer):
@@ -139,8 +145,11 @@ class TermTrainer(Trainer):
     def compute_loss(self, model, inputs: Part, return_outputs=False, num_items_in_batch=None) -> dict:
         """A part's share of each of its side's losses, before their weights."""
         side, device = inputs.side, self.args.device
-        ref_B = None if inputs.ref_logprob_B is None else inputs.ref_logprob_B.to(device, torch.float32)
-        found = quantities(side.term.inputs, model, inputs.batch.to(device), self.reference, ref_B)
+        refs = (
+            None if known_B is None else known_B.to(device, torch.float32)
+            for known_B in (inputs.ref_logprob_B, inputs.refusal_ref_logprob_B)
+        )
+        found = quantities(side.term.inputs, model, inputs.batch.to(device), self.reference, *refs)
         losses = side.term.loss(**found, **side.term.params)
         losses = losses if isinstance(losses, dict) else {side.name: losses}
         return {name: loss_B.sum() * inputs.share for name, loss_B in losses.items()}

@@ -3,8 +3,10 @@
 INPUTS   names of the quantities the loss is called with (see `unlearning.train.quantities`)
 PARAMS   its parameters and their defaults
 LIMITS   what they may be, see `unlearning.config.parameters`; only the configuration is held against it
-ANSWERS  reference or refusal: which answer follows the prompt
-NEEDS    of ref_logprobs, reference_model, refusals: what must be made before the run
+ANSWERS  reference, refusal or both: which answer follows the prompt
+NEEDS    what must be made before the run: refusals; ref_logprobs, the reference model's of the answers, and
+         refusal_ref_logprobs, those of the refusals; reference_model, the model itself; question_tokens, which tokens
+         of a prompt are its question
 """
 
 import importlib
