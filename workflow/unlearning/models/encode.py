@@ -19,16 +19,23 @@ class EncodeError(ValueError):
     """A text cannot be turned into tokens; the message says which and why."""
 
 
+# From where to where in a text, in characters.
+Span = tuple[int, int]
+
+
 class Encoded(NamedTuple):
     """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value.
 
     `question_mask[t]` says whether `prompt_ids[t]` belongs to a question; None until `mark_questions` found out.
+    `spans`: per token of prompt and answer the number of the sensitive span it belongs to, from 1, or 0; None = not
+    looked for (see `unlearning.train.spans`).
     """
 
     prompt_ids: list[int]
     answer_ids: list[int]
     value_mask: list[bool]
     question_mask: list[bool] | None = None
+    spans: list[int] | None = None
 
 
 @dataclass
@@ -45,6 +52,7 @@ class Batch:
     labels_BT: "torch.Tensor"
     mask_BT: "torch.Tensor"
     value_mask_BT: "torch.Tensor"
+    spans_BS: "torch.Tensor"
     text_mask_BU: "torch.Tensor | None" = None
 
     def to(self, device: "torch.device | str") -> "Batch":
@@ -112,9 +120,9 @@ def encode_all(
     """
     if not len(answers):
         return []
-    spans = [_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
+    spans = [value_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
     if any(spans):
-        _check_offsets(tokenizer, "a value")
+        check_offsets(tokenizer, "a value")
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
     offsets = coded["offset_mapping"] if any(spans) else [None] * len(spans)
     prompts = encode_prompts(tokenizer, conversations)
@@ -125,7 +133,8 @@ def encode_all(
     )
 
 
-def _check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
+def check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
+    """EncodeError, saying `what` cannot be found, for a tokenizer that does not tell where its tokens stand."""
     if not tokenizer.is_fast:
         raise EncodeError(
             f"{type(tokenizer).__name__} gives no character offsets, so the tokens of {what} cannot be found; "
@@ -133,12 +142,13 @@ def _check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
         )
 
 
-def _span(answer: str, value: str | None) -> tuple[int, int] | None:
+def value_span(answer: str, value: str | None) -> Span | None:
+    """Characters (from, to) of the last occurrence of `value` in `answer`; None where it has none."""
     found = answer.rfind(value) if value else -1
     return (found, found + len(value)) if found >= 0 else None
 
 
-def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: tuple[int, int] | None, offsets) -> Encoded:
+def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: Span | None, offsets) -> Encoded:
     mask = [False] * len(ids) if span is None else [start < span[1] and stop > span[0] for start, stop in offsets]
     return Encoded(prompt_ids, [*ids, tokenizer.eos_token_id], [*mask, False])
 
@@ -174,24 +184,32 @@ def mark_questions(
 ) -> list[Encoded]:
     """`encoded` with `question_mask`: the prompt tokens that overlap what the user says, without spaces at its ends.
 
-    A conversation is written out a second time with marks around the user's contents, so that their places are known
+    Raises EncodeError as `located` does.
+    """
+    check_offsets(tokenizer, "a question")
+    return [_with_question(e, *located(tokenizer, m)[1:]) for e, m in zip(encoded, conversations, strict=True)]
+
+
+def _with_question(encoded: Encoded, offsets: list[Span], questions: list[Span]) -> Encoded:
+    places = offsets[: len(encoded.prompt_ids)]
+    return encoded._replace(question_mask=[any(start < b and stop > a for a, b in questions) for start, stop in places])
+
+
+def located(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> tuple[str, list[Span], list[Span]]:
+    """A conversation's prompt as one text, where in it each prompt token stands, and where what the user says.
+
+    The conversation is written out a second time with marks around the user's contents, so that their places are known
     and need not be searched for. Roles, standing instructions and earlier answers are no question; a document has none.
 
     Raises EncodeError for a slow tokenizer, and where the chat template rewrites what the user says.
     """
-    _check_offsets(tokenizer, "a question")
-    pairs = zip(encoded, conversations, strict=True)
-    return [e._replace(question_mask=_question_mask(tokenizer, _turns(m), len(e.prompt_ids))) for e, m in pairs]
-
-
-def _question_mask(tokenizer: "PreTrainedTokenizerBase", turns: list[dict], n: int) -> list[bool]:
-    """Of a prompt's `n` tokens, those that overlap a question."""
+    check_offsets(tokenizer, "a question")
+    turns = _turns(messages)
     if not turns:
-        return [False] * n
+        return "", [(0, 0)], []
     plain, marked = _written(tokenizer, [turns, [_marked(turn) for turn in turns]])
     offsets = _code(tokenizer, [plain], return_offsets_mapping=True).offset_mapping[0]
-    spans = _question_spans(plain, marked)
-    return [any(start < b and stop > a for a, b in spans) for start, stop in offsets[:n]]
+    return plain, offsets, _question_spans(plain, marked)
 
 
 def _marked(turn: dict) -> dict:
@@ -201,7 +219,7 @@ def _marked(turn: dict) -> dict:
     return {**turn, "content": turn["content"].replace(inner, f"{OPEN}{inner}{CLOSE}", 1)}
 
 
-def _question_spans(plain: str, marked: str) -> list[tuple[int, int]]:
+def _question_spans(plain: str, marked: str) -> list[Span]:
     """Where the marked parts begin and end in `plain`, which is `marked` without its marks (else EncodeError)."""
     parts = marked.replace(CLOSE, OPEN).split(OPEN)
     if "".join(parts) != plain:
@@ -233,11 +251,13 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
     shape = (len(encoded), prompt_len + answer_len)
     ids, attention = np.full(shape, pad_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     value = np.zeros((len(encoded), answer_len), dtype=bool)
+    spans = np.zeros(shape, dtype=np.int64)
     for row, e in enumerate(encoded):
         start, stop = prompt_len - len(e.prompt_ids), prompt_len + len(e.answer_ids)
         ids[row, start:stop] = e.prompt_ids + e.answer_ids
         attention[row, start:stop] = 1
         value[row, : len(e.value_mask)] = e.value_mask
+        spans[row, start:stop] = e.spans or 0
     positions = np.maximum(attention.cumsum(1) - 1, 0)
     ids, attention = torch.from_numpy(ids), torch.from_numpy(attention)
     return Batch(
@@ -247,6 +267,7 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
         labels_BT=ids[:, prompt_len:],
         mask_BT=attention[:, prompt_len:].bool(),
         value_mask_BT=torch.from_numpy(value),
+        spans_BS=torch.from_numpy(spans),
         text_mask_BU=_text_mask(encoded, prompt_len, shape),
     )
 
