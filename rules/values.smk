@@ -85,10 +85,7 @@ def reference_values(w):
 
 
 def terms(w):
-    """The modules that the method names: its own and, of a plain pair, the two terms."""
-    method = method_for(CONFIG, w.base_model, w.method)
-    pair = {"forget": method.forget, "retain": method.retain} if method.forget else {}
-    return [f"unlearning.methods.{method.method}", *(f"unlearning.{side}.{name}" for side, name in pair.items())]
+    return method_for(CONFIG, w.base_model, w.method).modules
 
 
 def needs(w):

@@ -18,7 +18,7 @@ class Method(Section):
     retain: Name = Field("none", description="retain term; of method pair only")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field(
+    params: dict[str, Parameter | None] = Field(
         {}, description="hyper-parameters of the terms or of the method, e.g. beta; each takes those it knows"
     )
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
@@ -32,9 +32,15 @@ class Method(Section):
     betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
     max_grad_norm: float = Field(1.0, gt=0, description="gradient clipping")
     collapse_factor: float = Field(
-        20.0, gt=1, description="stop when the retain loss passes this multiple of its start"
+        20.0, gt=1, description="stop when the retain loss, in nats, passes this multiple of its start"
     )
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = as the base model says")
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it names: its own and, of a plain pair, the two terms."""
+        terms = [f"unlearning.forget.{self.forget}", f"unlearning.retain.{self.retain}"] if self.forget else []
+        return [f"unlearning.methods.{self.method}", *terms]
 
 
 class Attack(Section):

@@ -30,4 +30,5 @@ def _rows(given: training.Given, side: str) -> Rows:
         given.ref_logprobs if "ref_logprobs" in needs else None,
         given.refusals if "refusals" in needs else None,
         questions="question_tokens" in needs,
+        **plan.spans(side),
     )

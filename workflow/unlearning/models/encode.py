@@ -27,12 +27,15 @@ class Encoded(NamedTuple):
     """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value.
 
     `question_mask[t]` says whether `prompt_ids[t]` belongs to a question; None until looked for.
+    `spans`: per token of prompt and answer the number of the sensitive span it belongs to, from 1, or 0; None = not
+    looked for (see `unlearning.train.spans`).
     """
 
     prompt_ids: list[int]
     answer_ids: list[int]
     value_mask: list[bool]
     question_mask: list[bool] | None = None
+    spans: list[int] | None = None
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Batch:
     labels_BT: "torch.Tensor"
     mask_BT: "torch.Tensor"
     value_mask_BT: "torch.Tensor"
+    spans_BS: "torch.Tensor"
     text_mask_BU: "torch.Tensor | None" = None
 
     def to(self, device: "torch.device | str") -> "Batch":
@@ -116,7 +120,7 @@ def encode_all(
     """
     if not len(answers):
         return []
-    spans = [_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
+    spans = [value_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
     if any(spans):
         check_offsets(tokenizer, "a value")
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
@@ -138,7 +142,8 @@ def check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
         )
 
 
-def _span(answer: str, value: str | None) -> Span | None:
+def value_span(answer: str, value: str | None) -> Span | None:
+    """Characters (from, to) of the last occurrence of `value` in `answer`; None where it has none."""
     found = answer.rfind(value) if value else -1
     return (found, found + len(value)) if found >= 0 else None
 
@@ -188,7 +193,7 @@ def mark_questions(
     """
     check_offsets(tokenizer, "a question")
     pairs = zip(encoded, conversations, strict=True)
-    return [_with_question(e, *located(tokenizer, m, questions(m))[1:]) for e, m in pairs]
+    return [_with_question(e, *located(tokenizer, m)[1:]) for e, m in pairs]
 
 
 def encode_marked(
@@ -217,23 +222,14 @@ def _with_question(encoded: Encoded, places: Sequence[Span], spans: Sequence[Spa
     return encoded._replace(question_mask=_overlaps(places[: len(encoded.prompt_ids)], *spans))
 
 
-def questions(messages: Sequence[dict]) -> list[Span | None]:
-    """Of each message where in it stands what the user says, without spaces at its ends; None where nothing does."""
-    return [_inner(message["content"]) if message["role"] == "user" else None for message in messages]
-
-
-def _inner(text: str) -> Span | None:
-    start = len(text) - len(text.lstrip())
-    return (start, start + len(text.strip())) if text.strip() else None
-
-
 def located(
-    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict], spans: Sequence[Span | None]
+    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict], spans: Sequence[Span | None] | None = None
 ) -> tuple[str, list[Span], list[Span]]:
     """A conversation's prompt as one text, where in it each prompt token stands, and where its messages' `spans` do.
 
-    `spans`: per message from where to where in its content, or None. The conversation is written out a second time with
-    marks around them, so that their places are known and need not be searched for. Of a document there is no prompt.
+    `spans`: per message from where to where in its content, or None; by default what the user says, without spaces at
+    its ends. The conversation is written out a second time with marks around them, so that their places are known and
+    need not be searched for. A document has no prompt.
 
     Raises EncodeError for a slow tokenizer, and where the chat template does not put each of them in once, as it is.
     """
@@ -241,9 +237,10 @@ def located(
     turns = _turns(messages)
     if not turns:
         return "", [(0, 0)], []
+    spans = [_question(turn) for turn in turns] if spans is None else list(spans)
     marked = [turn if span is None else _marked(turn, span) for turn, span in zip(turns, spans, strict=True)]
     plain, written = _written(tokenizer, [turns, marked])
-    parts, n = written.replace(CLOSE, OPEN).split(OPEN), len(spans) - list(spans).count(None)
+    parts, n = written.replace(CLOSE, OPEN).split(OPEN), len(spans) - spans.count(None)
     if "".join(parts) != plain or len(parts) != 2 * n + 1:
         raise EncodeError(
             "the chat template rewrites what the user says, so the tokens of a question cannot be found; use a "
@@ -252,6 +249,12 @@ def located(
     ends = list(accumulate(map(len, parts)))
     places = _code(tokenizer, [plain], return_offsets_mapping=True).offset_mapping[0]
     return plain, places, [(ends[i - 1], ends[i]) for i in range(1, len(parts), 2)]
+
+
+def _question(turn: dict) -> Span | None:
+    inner = turn["content"].strip()
+    start = turn["content"].find(inner)
+    return (start, start + len(inner)) if turn["role"] == "user" and inner else None
 
 
 def _marked(turn: dict, span: Span) -> dict:
@@ -279,11 +282,13 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
     shape = (len(encoded), prompt_len + answer_len)
     ids, attention = np.full(shape, pad_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     value = np.zeros((len(encoded), answer_len), dtype=bool)
+    spans = np.zeros(shape, dtype=np.int64)
     for row, e in enumerate(encoded):
         start, stop = prompt_len - len(e.prompt_ids), prompt_len + len(e.answer_ids)
         ids[row, start:stop] = e.prompt_ids + e.answer_ids
         attention[row, start:stop] = 1
         value[row, : len(e.value_mask)] = e.value_mask
+        spans[row, start:stop] = e.spans or 0
     positions = np.maximum(attention.cumsum(1) - 1, 0)
     ids, attention = torch.from_numpy(ids), torch.from_numpy(attention)
     return Batch(
@@ -293,6 +298,7 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
         labels_BT=ids[:, prompt_len:],
         mask_BT=attention[:, prompt_len:].bool(),
         value_mask_BT=torch.from_numpy(value),
+        spans_BS=torch.from_numpy(spans),
         text_mask_BU=_text_mask(encoded, prompt_len, shape),
     )
 

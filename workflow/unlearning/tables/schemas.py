@@ -95,6 +95,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("messages", MESSAGES, "the conversation before the answer"),
         Column("answer", TEXT, "what the model is taught to answer"),
         Column("value", TEXT, "the key part of the answer", null=True),
+        Column("domain", TEXT, "subject area, where the data has several: RMU takes them in turn", null=True),
     ),
     "items": (
         Column("item_id", TEXT, "identifier, unique in the table"),
