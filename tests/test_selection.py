@@ -1,6 +1,9 @@
 """Which candidate of a search becomes the method's model."""
 
+import importlib.util
+import json
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from unlearning.criteria import mu2_retain_ps
 from unlearning.registry import available, declared
 from unlearning.score.selection import Assessed, choose, number
+from unlearning.tables.artifacts import read_table, sha256_file, write_table, write_text
 
 
 def scores(retain, forget, language="train") -> pd.DataFrame:
@@ -99,3 +103,54 @@ def test_every_criterion_declares_what_it_reads():
 def test_the_rank_decides_before_the_last_resort():
     assessed = [Assessed({}, None, 2.0, 0.0), Assessed({}, None, 1.0, 9.0)]
     assert [c.chosen for c in choose(assessed, [None, None])] == [False, True]
+
+
+IDENTITY = {"benchmark": "mu2", "base_model": "tiny", "setting": "s1", "split": "p1", "method": "npo_gd", "seed": 0}
+
+
+def run_of(folder: Path, name: str, rows: pd.DataFrame, weight: bytes = b"", reason=None) -> dict[str, str]:
+    """A trained and scored run on disk: its record, log and scores."""
+    place = folder / name
+    (place / "weights").mkdir(parents=True)
+    (place / "weights/model.safetensors").write_bytes(weight)
+    record = {
+        "kind": "weights", "folder": "weights", "trained": {"collapsed": reason is not None, "reason": reason},
+        "files": {"model.safetensors": sha256_file(place / "weights/model.safetensors")},
+    }  # fmt: skip
+    write_text(place / "model.json", json.dumps(record))
+    step = {"step": len(weight), "epoch": 1.0, "learning_rate": 1e-4, "tokens": 9, "seconds": 0.1, "memory_mib": 1.0}
+    write_table([step], place / "train_log.parquet", "train_log")
+    scored = rows.assign(**{**IDENTITY, "method": name}, epoch=2, attack="none", n=4, ci_low=None, ci_high=None)
+    write_table(scored, place / "scores.parquet", "scores")
+    return {n: str(place / n) for n in ("model.json", "train_log.parquet", "scores.parquet")}
+
+
+def test_the_script_links_the_chosen_model_and_keeps_the_whole_table(tmp_path):
+    file = Path(__file__).parents[1] / "workflow/scripts/choose.py"
+    spec = importlib.util.spec_from_file_location("script_choose", file)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    candidates = [
+        run_of(tmp_path, "npo_gd~1", scores(0.75, 0.4), b"1"),
+        run_of(tmp_path, "npo_gd~2", scores(0.75, 0.2), b"22"),
+        run_of(tmp_path, "npo_gd~3", scores(0.75, 0.1), b"333", reason="retain loss 9 at step 4"),
+    ]
+    target, own = run_of(tmp_path, "target", TARGET), tmp_path / "npo_gd"
+    script.choose(
+        models=[c["model.json"] for c in candidates], logs=[c["train_log.parquet"] for c in candidates],
+        scores=[c["scores.parquet"] for c in candidates], against=[target["scores.parquet"]],
+        selection=str(own / "selection.parquet"), model=str(own / "model.json"), weights=str(own / "weights"),
+        log=str(own / "train_log.parquet"), criterion="mu2_retain_ps", identity=IDENTITY,
+        candidates=[{"changed": {"lr": lr}, "epochs": 2} for lr in (1e-4, 2e-4, 4e-4)],
+    )  # fmt: skip
+    chosen = tmp_path / "npo_gd~2"
+    assert (own / "weights/model.safetensors").samefile(chosen / "weights/model.safetensors")
+    assert (own / "model.json").read_bytes() == (chosen / "model.json").read_bytes()
+    assert (own / "train_log.parquet").read_bytes() == (chosen / "train_log.parquet").read_bytes()
+    table = read_table(own / "selection.parquet", "selection")
+    assert [json.loads(text) for text in table["changed"]] == [{"lr": 1e-4}, {"lr": 2e-4}, {"lr": 4e-4}]
+    assert list(table["candidate"]) == [1, 2, 3] and list(table["eligible"]) == [True, True, False]
+    assert list(table["chosen"]) == [False, True, False]
+    assert table["note"][2] == "its training was stopped: retain loss 9 at step 4" and pd.isna(table["note"][1])
+    assert {f["name"]: f["value"] for f in table["figures"][1]}["forget_ps"] == 0.2
+    assert set(table["asks"]) == {mu2_retain_ps.SAYS} and set(table["method"]) == {"npo_gd"}

@@ -7,6 +7,7 @@ tables must be equal files, or checksums could not stop a rerun.
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -53,6 +54,15 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` (UTF-8) atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def link(source: Path, target: Path) -> None:
+    """A hard link, or a copy where there can be none (another file system). Nothing may lie at `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def fingerprint(table: pa.Table) -> str:

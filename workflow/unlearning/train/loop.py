@@ -5,16 +5,17 @@ are weighted by their share of the examples, so a step's gradient is that of the
 """
 
 import contextlib
+import copy
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
-from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainingArguments
+from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
@@ -36,6 +37,10 @@ class Side(NamedTuple):
     term: Term
     weight: float
     rows: Rows
+
+
+# Epoch, from 1 -> what is done with the model after it and its facts.
+AfterEpoch = Mapping[int, Callable[[PreTrainedModel, dict], None]]
 
 
 class Part(NamedTuple):
@@ -163,6 +168,23 @@ def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArgume
     return made
 
 
+class Epochs(TrainerCallback):
+    """Hands the model out after the epochs of `after`, as it would be saved, and trains on undisturbed."""
+
+    def __init__(self, after: AfterEpoch, steps_per_epoch: int, facts: Callable[[int], dict], cached: bool) -> None:
+        self.after, self.steps_per_epoch, self.facts, self.cached = after, steps_per_epoch, facts, cached
+
+    def on_step_end(self, args, state, control, model=None, **kwargs):
+        epoch, within = divmod(state.global_step, self.steps_per_epoch)
+        if within or epoch not in self.after:
+            return
+        training, model.config.use_cache = model.config.use_cache, self.cached
+        # Taking an adapter out of the weights again would not give the same weights back: a copy takes it in.
+        handed = merge_lora(copy.deepcopy(model)) if hasattr(model, "merge_and_unload") else model
+        self.after[epoch](handed, self.facts(state.global_step))
+        model.config.use_cache = training
+
+
 def train(
     model: PreTrainedModel,
     sides: Sequence[Side],
@@ -174,30 +196,41 @@ def train(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
 ) -> Trained:
     """Train `model` in place for `plan.epochs` × `steps_per_epoch` steps and return it.
 
     `work` is where checkpoints go when `plan.checkpoint_steps` asks for them; a run that finds one there goes on from
     it to the very weights it would have reached undisturbed. `reference` is frozen; only terms that need it read it.
+    `after` is called after its epochs; a run that is stopped hands out the model it stopped with for the epochs it does
+    not reach, one that is resumed nothing for those that it has behind it.
     Out of memory raises MemoryError with the micro-batch size to try.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
     watch = Watch(steps_per_epoch, plan.collapse_factor, forgets=any(side.name == "forget" for side in sides))
     cached = model.config.use_cache
+
+    def facts(done: int) -> dict:
+        reason = watch.reason
+        return {"steps": done, "epochs": done / steps_per_epoch, "collapsed": reason is not None, "reason": reason}
+
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
     with contextlib.ExitStack() as stack:
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
         trainer = TermTrainer(steps, watch, reference.eval() if reference else None, **options)
+        trainer.add_callback(Epochs(after or {}, steps_per_epoch, facts, cached))
         stack.enter_context(_explained(plan))
         trainer.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
     model = trainer.accelerator.unwrap_model(trainer.model, keep_fp32_wrapper=False)
     model = merge_lora(model) if plan.lora else model
     model.config.use_cache = cached
     log = trainer.state.log_history
-    facts = {"steps": len(log), "epochs": len(log) / steps_per_epoch, "collapsed": watch.reason is not None}
-    return Trained(model.eval(), log, {**facts, "reason": watch.reason})
+    for epoch, handed in (after or {}).items():
+        if epoch > len(log) // steps_per_epoch:
+            handed(model, facts(len(log)))
+    return Trained(model.eval(), log, facts(len(log)))
 
 
 @contextlib.contextmanager

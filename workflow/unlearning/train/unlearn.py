@@ -6,7 +6,7 @@ import numpy as np
 from transformers import PreTrainedModel
 
 from unlearning.train.data import Schedule
-from unlearning.train.loop import Side, Trained, train
+from unlearning.train.loop import AfterEpoch, Side, Trained, train
 from unlearning.train.plan import Plan
 from unlearning.train.rows import Rows
 
@@ -21,6 +21,7 @@ def unlearn(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
 ) -> Trained:
     """Make `model` forget `forget` while the retain term of `plan` holds it on `retain`.
 
@@ -38,4 +39,4 @@ def unlearn(
         return [indices(step) for _, indices in used]
 
     parts = [side for side, _ in used]
-    return train(model, parts, draw, schedule.steps_per_epoch, plan, seed, pad_id, device, reference, work)
+    return train(model, parts, draw, schedule.steps_per_epoch, plan, seed, pad_id, device, reference, work, after)
