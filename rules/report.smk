@@ -8,6 +8,7 @@ rule report:
         logs=trained("train_log.parquet"),
         rejected=per_language("rejected/{language}.parquet"),
         usage=usages(),
+        selections=selections(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

@@ -131,7 +131,7 @@ rule unlearn:
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.tsv"
     wildcard_constraints:
-        method="|".join(CONFIG.methods),
+        method="|".join(f"{name}~[0-9]+" if name in SEARCHED else name for name in CONFIG.methods),
     conda:
         "../envs/environment.yaml"
     threads: CONFIG.threads.train

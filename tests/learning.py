@@ -1,5 +1,6 @@
 """What the tests of training runs share: memorising and forgetting the tiny table."""
 
+import copy
 import importlib
 
 import training
@@ -30,7 +31,7 @@ def learn(network, seed=0, work=None, rows=None, replay=None, share=0.0, **keys)
     return memorise(network, rows or training.rows(), plan, seed, 0, replay=replay, replay_share=share, work=work)
 
 
-def forget(network, method, seed=0, reference=None, work=None, target=None):
+def forget(network, method, seed=0, reference=None, work=None, target=None, after=None):
     """Two people forgotten, four kept; the reference's log-probabilities are those of the model as it comes."""
     table, gone = training.table(), training.table()["person_id"].isin(["memorised0", "memorised1"])
     plan = make_plan({"lr": 1e-3, "epochs": 2, "batch_size": 3, **method})
@@ -38,6 +39,17 @@ def forget(network, method, seed=0, reference=None, work=None, target=None):
     if "ref_logprobs" in needs:
         drawn = {"seed": seed, "epochs": plan.epochs if "refusal_ref_logprobs" in needs else 0}
         known = reference_logprobs(network, training.tokenizer(), table[gone], refusals=REFUSALS, **drawn)
-    running = {"reference": reference, "refusals": REFUSALS, "ref_logprobs": known, "work": work, "target": target}
-    given = Given(network, training.tokenizer(), table[gone], table[~gone], plan, seed, **running)
+    tables = {"refusals": REFUSALS, "ref_logprobs": known}
+    running = {"reference": reference, "work": work, "target": target, "after": after}
+    given = Given(network, training.tokenizer(), table[gone], table[~gone], plan, seed, **tables, **running)
     return importlib.import_module(f"unlearning.methods.{plan.method}").unlearn(given)
+
+
+def keeping(*epochs):
+    """What training calls after `epochs`, and where the models and facts that it is handed lie: epoch -> both."""
+    handed = {}
+
+    def after(epoch):
+        return lambda network, facts, finish=None: handed.update({epoch: (copy.deepcopy(network), facts)})
+
+    return {epoch: after(epoch) for epoch in epochs}, handed

@@ -130,6 +130,20 @@ def test_a_damaged_entry_is_removed_and_not_restored(tmp_path, outputs):
     assert not (tmp_path / "store/ab/abcd").exists()
 
 
+def test_an_entry_with_fewer_files_than_asked_for_is_not_restored_but_replaced(tmp_path, outputs):
+    (tmp_path / "run/e1").mkdir()
+    (tmp_path / "run/e1/model.json").write_text("1")
+    more = outputs | {"e1": tmp_path / "run/e1/model.json"}
+    store.save(tmp_path / "store", "abcd", outputs)
+    assert not store.restore(tmp_path / "store", "abcd", more)
+    assert store.restore(tmp_path / "store", "abcd", outputs)  # what it has, it still gives
+    store.save(tmp_path / "store", "abcd", more)
+    (tmp_path / "run/e1/model.json").unlink()
+    assert store.restore(tmp_path / "store", "abcd", more) and (tmp_path / "run/e1/model.json").read_text() == "1"
+    store.save(tmp_path / "store", "abcd", outputs)  # fewer do not replace it
+    assert store.restore(tmp_path / "store", "abcd", more)
+
+
 def test_the_key_depends_on_code_values_and_input_contents_only():
     key = store.job_key("c", {"a": 1, "b": 2}, {"x": ["1"]})
     assert key == store.job_key("c", {"b": 2, "a": 1}, {"x": ["1"]})

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import training
-from learning import forget
+from learning import forget, keeping
 from unlearning.cache import code
 from unlearning.registry import ROOT, available
 
@@ -47,6 +47,14 @@ def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch,
     assert training.same_weights(resumed.model, whole.model)
     kept = ("step", "loss", "learning_rate")
     assert [[row[key] for key in kept] for row in resumed.log] == [[row[key] for key in kept] for row in whole.log]
+
+
+@pytest.mark.parametrize("name", [name for name in available("methods") if name != "pair"])
+def test_every_method_hands_its_model_out_after_an_epoch(name):
+    after, handed = keeping(1, 2)
+    method = {"method": name, "epochs": 2, "batch_size": 8}
+    run = forget(training.model(), method, reference=training.model(9), after=after)
+    assert training.same_weights(handed[2][0], run.model) and not training.same_weights(handed[1][0], run.model)
 
 
 def test_adapters_alone_are_trained_and_normalised():

@@ -121,6 +121,19 @@ def test_a_saved_run_is_the_target_minus_what_was_learnt(tmp_path, make):
         torch.testing.assert_close(merged[name], before[name] - 5 * (over - before[name]), rtol=0, atol=1e-5)
 
 
+def test_a_model_kept_after_an_epoch_is_subtracted_too(tmp_path):
+    def save(name):
+        return lambda network, facts, finish=None: save_model(network, tokenizer, tmp_path / name, facts, finish)
+
+    tokenizer, target = training.tokenizer(), tmp_path / "target/model.json"
+    save_model(training.model(), tokenizer, target)
+    method = {"method": "tv", "params": {"alpha": 5.0}, "lr": 1e-2, "schedule": "constant", "warmup": 0}
+    forget(training.model(), method, target=target, after={1: save("e1/model.json")})
+    short = forget(training.model(), {**method, "epochs": 1}, target=target)
+    save("short/model.json")(short.model, short.facts, short.finish)
+    assert training.same_weights(load_model(tmp_path / "e1/model.json"), load_model(tmp_path / "short/model.json"))
+
+
 def test_training_stops_when_an_epoch_is_overfit_and_at_the_latest_after_all():
     method = {"method": "tv", "epochs": 30, "lr": 3e-2, "schedule": "constant", "params": {"overfit_nll": 4.0}}
     run = forget(training.model(), method)

@@ -119,8 +119,11 @@ def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data,
             target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path / turn),
             ref_logprobs=known, refusals=str(data["folder"] / "refusals.yaml"),
             method={**METHODS[name], "lr": 1e-3, "epochs": 1, "batch_size": 4}, split="p2", languages=["en", "de"],
-            **RUNNING,
+            **RUNNING, e1=str(tmp_path / turn / "e1/model.json"), e1_weights=str(tmp_path / turn / "e1/weights"),
+            work=tmp_path / "work" if turn == "two" else None,
         )  # fmt: skip
+        assert (tmp_path / turn / "e1/model.json").read_bytes() == (tmp_path / turn / "model.json").read_bytes()
+        assert training.same_weights(*(load_model(tmp_path / turn / f"{e}model.json") for e in ("", "e1/")))
     assert (tmp_path / "one" / "model.json").read_bytes() == (tmp_path / "two" / "model.json").read_bytes()
     assert not training.same_weights(load_model(tmp_path / "one" / "model.json"), load_model(target))
     assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2

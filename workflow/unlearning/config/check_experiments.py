@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 from unlearning.config import parameters
 from unlearning.config.benchmarks import Mu2
-from unlearning.config.check_benchmarks import background
+from unlearning.config.check_benchmarks import background, lacking
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.problems import known
+from unlearning.config.runs import candidates_of, epochs_of
 from unlearning.config.schema import Config, Experiment
 from unlearning.registry import available, declared
 
@@ -28,6 +29,8 @@ def fits(config: Config) -> Iterable[str]:
             yield from _heldout(config, f"experiments.{name}", experiment)
             yield from _background(config, f"experiments.{name}", experiment)
             yield from _shapes(config, f"experiments.{name}", experiment)
+            yield from _epochs(config, f"experiments.{name}", experiment)
+            yield from _criteria(config, f"experiments.{name}", experiment)
 
 
 def _names(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
@@ -114,7 +117,35 @@ def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
 
 def _modules(config: Config, base: str, experiment: Experiment) -> Iterable[tuple[str, str, dict]]:
     """The modules of an experiment's methods on a base model: what to call one, its name, its parameters."""
-    for name in experiment.methods:
-        method = method_for(config, base, name)
-        for module in method.modules:
-            yield f"methods: method {name}", module, method.params
+    for method in experiment.methods:
+        for name in candidates_of(config, base, method) or [method]:
+            trained = method_for(config, base, name)
+            for module in trained.modules:
+                yield f"methods: method {name}", module, trained.params
+
+
+def _epochs(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Epochs that a method never reaches, or of a method whose epochs are those of several candidates."""
+    for method in experiment.methods if experiment.score_epochs else []:
+        if config.methods[method].select:
+            yield (
+                f"{key}.score_epochs: method {method} is chosen among candidates, whose epochs are not kept; score a "
+                "method by epoch that has no candidates, e.g. one with the keys of the candidate that was chosen"
+            )
+            continue
+        for base in experiment.base_models:
+            last = epochs_of(config, base, method)
+            if experiment.score_epochs != "all" and (beyond := [e for e in experiment.score_epochs if e > last]):
+                yield (
+                    f"{key}.score_epochs: {', '.join(map(str, beyond))} asked for, but method {method} trains {last} "
+                    f"epochs on base model {base}; give at most {last}, or all"
+                )
+
+
+def _criteria(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Criteria that read metrics for which the benchmark's questions lack something."""
+    benchmark = config.benchmarks[experiment.benchmark]
+    for method in experiment.methods:
+        if criterion := config.methods[method].select:
+            for reason in lacking(benchmark, declared(f"unlearning.criteria.{criterion}", "METRICS")):
+                yield f"methods.{method}.select: {criterion} does not fit benchmark {experiment.benchmark}: {reason}"

@@ -1,6 +1,6 @@
 """The sections about unlearning methods and attacks."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -35,6 +35,12 @@ class Method(Section):
         20.0, gt=1, description="stop when the retain loss, in nats, passes this multiple of its start"
     )
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = as the base model says")
+    candidates: dict[str, Annotated[list[Parameter], Field(min_length=1)]] = Field(
+        {}, description="key -> values to try (`lr`, `params.beta`); every combination is trained"
+    )
+    select: Name | None = Field(
+        None, description="criterion by which one of the candidates becomes the method's model, e.g. mu2_retain_ps"
+    )
 
     @property
     def modules(self) -> list[str]:

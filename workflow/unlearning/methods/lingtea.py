@@ -55,8 +55,7 @@ def unlearn(given: Given) -> Trained:
     rows = {name: encode_rows(tokenizer, getattr(given, name), plan.max_length) for name in terms}
     weights = {"forget": plan.forget_weight, "retain": plan.retain_weight}
     sides = [Side(name, terms[name], weights[name], rows[name]) for name in terms]
-    options = {"device": given.device, "reference": given.reference, "work": given.work}
-    return train(given.model, sides, draw, per_epoch, plan, seed, pad_id(tokenizer), **options)
+    return train(given.model, sides, draw, per_epoch, plan, seed, pad_id(tokenizer), **given.running)
 
 
 def retain_loss(

@@ -16,8 +16,7 @@ def unlearn(given: training.Given) -> Trained:
     An epoch is one pass over the forget set; each step draws as many retain examples.
     """
     plan, forget, retain = given.plan, _rows(given, "forget"), _rows(given, "retain")
-    options = {"device": given.device, "reference": given.reference, "work": given.work}
-    return training.unlearn(given.model, forget, retain, plan, given.seed, pad_id(given.tokenizer), **options)
+    return training.unlearn(given.model, forget, retain, plan, given.seed, pad_id(given.tokenizer), **given.running)
 
 
 def _rows(given: training.Given, side: str) -> Rows:

@@ -17,6 +17,7 @@ TEXTS = pa.list_(TEXT)
 MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
 CANDIDATES = pa.list_(pa.struct([("name", TEXT), ("text", TEXT)]))
+FIGURES = pa.list_(pa.struct([("name", TEXT), ("value", REAL)]))
 PARTS = pa.list_(pa.struct([("slot", TEXT), ("group", TEXT), ("knowledge_id", TEXT), ("reference", TEXT)]))
 
 GROUPS = ("forget", "retain", "nonmember", "background", "real_authors", "world_facts", "real_people", "utility")
@@ -198,6 +199,23 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("seconds", REAL, "wall time of the step", "seconds"),
         Column("memory_mib", REAL, "peak memory of the process so far", "MiB"),
     ),
+    "selection": (
+        Column("benchmark", TEXT, "benchmark name"),
+        Column("base_model", TEXT, "name of the base model"),
+        Column("setting", TEXT, "setting of the benchmark"),
+        Column("split", TEXT, "what is forgotten"),
+        Column("method", TEXT, "the method searched"),
+        Column("seed", INT, "seed of the run"),
+        Column("criterion", TEXT, "name of the criterion"),
+        Column("asks", TEXT, "what the criterion asks for, in words"),
+        Column("candidate", INT, "number of the candidate, from 1; its run is <method>~<number>", "index"),
+        Column("changed", TEXT, "what it changes of the method's entry, as JSON"),
+        Column("epochs", INT, "epochs it was to be trained", "epochs"),
+        Column("figures", FIGURES, "the numbers that the criterion looked at"),
+        Column("eligible", pa.bool_(), "whether it meets the criterion"),
+        Column("chosen", pa.bool_(), "whether its model is the method's"),
+        Column("note", TEXT, "why it is not eligible, or was chosen all the same", null=True),
+    ),
     "scores": (
         Column("benchmark", TEXT, "benchmark name"),
         Column("base_model", TEXT, "name of the base model"),
@@ -234,6 +252,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "usage": ("role", "backend", "model"),
     "ref_logprobs": ("example_id", "refusal"),
     "train_log": ("step",),
+    "selection": ("benchmark", "base_model", "setting", "split", "method", "seed", "candidate"),
     "scores": (
         "benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack",
         "group", "language", "task", "metric",

@@ -5,9 +5,10 @@ are weighted by their share of the examples, so a step's gradient is that of the
 """
 
 import contextlib
+import copy
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,10 @@ class Side(NamedTuple):
     def weights(self) -> dict[str, float]:
         """The weight of each of its losses."""
         return self.weight if isinstance(self.weight, dict) else {self.name: self.weight}
+
+
+# Epoch, from 1 -> what is done with the model after it and its facts; a method with a `finish` (see Trained) adds it.
+AfterEpoch = Mapping[int, Callable[..., None]]
 
 
 class Part(NamedTuple):
@@ -198,6 +203,23 @@ def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArgume
     return made
 
 
+class Epochs(TrainerCallback):
+    """Hands the model out after the epochs of `after`, as it would be saved, and trains on undisturbed."""
+
+    def __init__(self, after: AfterEpoch, steps_per_epoch: int, facts: Callable[[int], dict], cached: bool) -> None:
+        self.after, self.steps_per_epoch, self.facts, self.cached = after, steps_per_epoch, facts, cached
+
+    def on_step_end(self, args, state, control, model=None, **kwargs):
+        epoch, within = divmod(state.global_step, self.steps_per_epoch)
+        if within or epoch not in self.after:
+            return
+        training, model.config.use_cache = model.config.use_cache, self.cached
+        # Taking an adapter out of the weights again would not give the same weights back: a copy takes it in.
+        handed = merge_lora(copy.deepcopy(model)) if hasattr(model, "merge_and_unload") else model
+        self.after[epoch](handed, self.facts(state.global_step))
+        model.config.use_cache = training
+
+
 def train(
     model: PreTrainedModel,
     sides: Sequence[Side],
@@ -209,6 +231,7 @@ def train(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
     trainer: Callable = TermTrainer,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> Trained:
@@ -216,8 +239,10 @@ def train(
 
     `work` is where checkpoints go when `plan.checkpoint_steps` asks for them; a run that finds one there goes on from
     it to the very weights it would have reached undisturbed. `reference` is frozen; only terms that need it read it.
-    Out of memory raises MemoryError with the micro-batch size to try. `trainer` (a TermTrainer) makes another step of
-    the gradients; `callbacks` are told of each step after the log is.
+    `after` is called after its epochs; a run that is stopped hands out the model it stopped with for the epochs it does
+    not reach, one that is resumed nothing for those that it has behind it. `trainer` (a TermTrainer) makes another step
+    of the gradients; `callbacks` are told of each step after the log is.
+    Out of memory raises MemoryError with the micro-batch size to try.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
     forgets = any("forget" in side.weights for side in sides)
@@ -225,6 +250,11 @@ def train(
     in_nats = all(side.term.unit == "nats" for side in sides if "retain" in side.weights)
     watch = Watch(steps_per_epoch, plan.collapse_factor, forgets and in_nats)
     cached, plain = model.config.use_cache, model
+
+    def facts(done: int) -> dict:
+        reason = watch.reason
+        return {"steps": done, "epochs": done / steps_per_epoch, "collapsed": reason is not None, "reason": reason}
+
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
     _freeze(model, sides)
@@ -234,7 +264,7 @@ def train(
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
         running = trainer(steps, watch, reference.eval() if reference else None, **options)
-        for callback in callbacks:
+        for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached)):
             running.add_callback(callback)
         stack.enter_context(_explained(plan))
         running.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
@@ -242,8 +272,10 @@ def train(
     model = merge_lora(model) if plan.lora else model
     model.config.use_cache = cached
     log = running.state.log_history
-    facts = {"steps": len(log), "epochs": len(log) / steps_per_epoch, "collapsed": watch.reason is not None}
-    return Trained(model.eval(), log, {**facts, "reason": watch.reason})
+    for epoch, handed in (after or {}).items():
+        if epoch > len(log) // steps_per_epoch:
+            handed(model, facts(len(log)))
+    return Trained(model.eval(), log, facts(len(log)))
 
 
 def _freeze(model: PreTrainedModel, sides: Sequence[Side]) -> None:

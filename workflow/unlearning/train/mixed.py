@@ -35,9 +35,8 @@ def unlearn(given: Given, term: Term, whole: bool) -> Trained:
         leading = schedule.leading(step)
         return [np.concatenate([leading, n + leading])]
 
-    options = {"device": given.device, "reference": given.reference, "work": given.work}
     steps = schedule.steps_per_epoch
-    return train(given.model, [side], draw, steps, plan, given.seed, pad_id(given.tokenizer), **options)
+    return train(given.model, [side], draw, steps, plan, given.seed, pad_id(given.tokenizer), **given.running)
 
 
 class MixedRows:

@@ -10,7 +10,7 @@ import pandas as pd
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from unlearning.train.data import Alternating, Schedule
-from unlearning.train.loop import Side, Trained, train
+from unlearning.train.loop import AfterEpoch, Side, Trained, train
 from unlearning.train.plan import Plan
 from unlearning.train.rows import Rows
 from unlearning.train.spans import keep_important
@@ -36,6 +36,12 @@ class Given(NamedTuple):
     refusals: dict[str, list[str]] | None = None
     ref_logprobs: pd.DataFrame | None = None
     work: Path | None = None
+    after: AfterEpoch | None = None
+
+    @property
+    def running(self) -> dict:
+        """What `train` takes that no method decides."""
+        return {"device": self.device, "reference": self.reference, "work": self.work, "after": self.after}
 
 
 class Modality(NamedTuple):
@@ -56,13 +62,14 @@ def unlearn(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
 ) -> Trained:
     """Make `model` forget `forget` while the retain term of `plan` holds it on `retain`.
 
     An epoch is one pass over `forget`; each step draws as many of `retain`. A term that asks for nothing is left out.
     """
     alone = [Modality(1.0, forget, retain)]
-    return unlearn_modalities(model, alone, plan, seed, pad_id, device, reference, work)
+    return unlearn_modalities(model, alone, plan, seed, pad_id, device, reference, work, after)
 
 
 def unlearn_modalities(
@@ -74,6 +81,7 @@ def unlearn_modalities(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
 ) -> Trained:
     """Σ over `modalities` of weight × the loss of the plain pair on its rows: UMU-Bench's α·L_multimodal + β·L_text.
 
@@ -103,7 +111,7 @@ def unlearn_modalities(
     def draw(step: int) -> list[np.ndarray]:
         return [indices(step) for indices in draws]
 
-    return train(model, sides, draw, schedule.steps_per_epoch, plan, seed, pad_id, device, reference, work)
+    return train(model, sides, draw, schedule.steps_per_epoch, plan, seed, pad_id, device, reference, work, after)
 
 
 def _narrowed(
