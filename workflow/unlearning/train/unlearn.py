@@ -21,7 +21,7 @@ class Given(NamedTuple):
 
     `forget` and `retain` are `examples` tables, `target` the record of the model that is to forget, `model` that model.
     `reference` (the same, frozen), `refusals` (language → sentences) and `ref_logprobs` (a table) are there if the
-    method or its terms need them.
+    method or its terms need them. Every method hands `running` on to `train`.
     """
 
     model: PreTrainedModel
