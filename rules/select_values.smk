@@ -37,12 +37,13 @@ def candidate_scores(w):
 
 
 def scores_against(w):
-    """The scores, for the criterion, of the models that candidates are held against."""
+    """The scores, for the criterion, of the models that candidates are held against, by the run's own split."""
     criterion = criterion_of(w)
-    return [
-        RUN.format(**(dict(w.items()) | {"method": name})) + f"/e{last_epoch(w, name)}/none/scores~{criterion}.parquet"
-        for name in declared(f"unlearning.criteria.{criterion}", "AGAINST")
-    ]
+    found = []
+    for name in declared(f"unlearning.criteria.{criterion}", "AGAINST"):
+        folder = RUN.format(**(dict(w.items()) | {"method": name}))
+        found.append(f"{folder}/e{last_epoch(w, name)}/none/scores~{criterion}.parquet")
+    return found
 
 
 def choose_values(w):

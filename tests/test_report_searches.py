@@ -16,7 +16,7 @@ from unlearning.report.tables import averaged
 from unlearning.tables.artifacts import write_table, write_text
 
 PANEL = {"benchmark": "mu2", "base_model": "small", "setting": "s1", "split": "p5"}
-FIGURE_NAMES = ("retain_ps", "retain_ps_share", "forget_ps")
+FIGURE_NAMES = ("retain PS", "share of the target's", "forget PS")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_the_page_shows_every_candidate_its_figures_and_why(here):
     text = re.search(r"<h4>How the model of npo_gd was chosen</h4>(.*?)</section>", page, re.S)[1]
     assert "Criterion mu2_retain_ps: keep 90 %." in text
     assert re.findall(r"<button type=\"button\">([^<]+)<", text) == [
-        "Candidate", "Seed", "lr", "retain ps", "retain ps share", "forget ps", "Outcome",
+        "Candidate", "Seed", "lr", "retain PS", "share of the target&#39;s", "forget PS", "Outcome",
     ]  # fmt: skip
     assert (
         "<strong>npo_gd~2</strong>" in text and "<strong>npo_gd~1</strong>" in text and "<strong>npo_gd~3" not in text
@@ -71,7 +71,7 @@ def test_the_page_shows_every_candidate_its_figures_and_why(here):
         ("0", "1", "1e-05", "False"), ("0", "2", "0.0002", "True"), ("0", "3", "0.001", "False"),
         ("1", "1", "0.001", "True"),
     ]  # fmt: skip
-    assert lines[2]["retain_ps_share"] == "" and lines[2]["forget_ps"] == "0.0"
+    assert lines[2]["share of the target's"] == "" and lines[2]["forget PS"] == "0.0"
 
 
 def test_a_search_belongs_to_its_panel_and_method(here):

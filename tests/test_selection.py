@@ -39,7 +39,7 @@ def test_of_those_that_keep_ninety_per_cent_the_one_that_forgets_most_is_chosen(
     assert [v.chosen for v in verdicts] == [False, True, False]
     assert [v.eligible for v in verdicts] == [True, True, False]
     # 0.7 / 0.8 = 0.875
-    assert verdicts[2].figures == {"retain_ps": 0.7, "retain_ps_share": pytest.approx(0.875), "forget_ps": 0.01}
+    assert verdicts[2].figures == {"retain PS": 0.7, "share of the target's": pytest.approx(0.875), "forget PS": 0.01}
     assert verdicts[2].note == "retain PS 0.7 is 87.50 % of the target's 0.8; at least 90 % are asked for"
     assert verdicts[0].note is verdicts[1].note is None
 
@@ -74,7 +74,7 @@ def test_a_score_that_could_not_be_computed_makes_no_choice():
     verdicts = chosen(scores("no retain questions", 0.0), scores(0.75, "no forget questions"), scores(0.74, 0.3))
     assert [v.chosen for v in verdicts] == [False, False, True]
     assert verdicts[0].note == "retain PS is unknown: no retain questions"
-    assert verdicts[0].figures == {"retain_ps": None, "retain_ps_share": None, "forget_ps": 0.0}
+    assert verdicts[0].figures == {"retain PS": None, "share of the target's": None, "forget PS": 0.0}
     assert verdicts[1].note == "forget PS is unknown: no forget questions"
     with pytest.raises(ValueError, match="no candidate can be chosen, nor ranked: retain PS is unknown: nothing asked"):
         chosen(scores("nothing asked", 0.0))
@@ -84,13 +84,13 @@ def test_a_score_that_could_not_be_computed_makes_no_choice():
 
 def test_with_one_language_its_rows_count():
     found = mu2_retain_ps.assess(scores(0.75, 0.4, "all"), scores(0.8, 0.9, "all"))
-    assert found.figures["retain_ps"] == 0.75 and found.refused is None
+    assert found.figures["retain PS"] == 0.75 and found.refused is None
     assert number(TARGET, "kps", "forget", "train").note == "kps was not scored on forget questions in train"
 
 
 def test_a_target_that_knows_nothing_asks_for_nothing():
     found = mu2_retain_ps.assess(scores(0.0, 0.0), scores(0.0, 0.0))
-    assert found.refused is None and found.figures["retain_ps_share"] is None
+    assert found.refused is None and found.figures["share of the target's"] is None
 
 
 def test_every_criterion_declares_what_it_reads():
@@ -152,5 +152,5 @@ def test_the_script_links_the_chosen_model_and_keeps_the_whole_table(tmp_path):
     assert list(table["candidate"]) == [1, 2, 3] and list(table["eligible"]) == [True, True, False]
     assert list(table["chosen"]) == [False, True, False]
     assert table["note"][2] == "its training was stopped: retain loss 9 at step 4" and pd.isna(table["note"][1])
-    assert {f["name"]: f["value"] for f in table["figures"][1]}["forget_ps"] == 0.2
+    assert {f["name"]: f["value"] for f in table["figures"][1]}["forget PS"] == 0.2
     assert set(table["asks"]) == {mu2_retain_ps.SAYS} and set(table["method"]) == {"npo_gd"}

@@ -1,6 +1,7 @@
 """The registries: a folder of modules, a name for each, and the literals a module declares, read without importing it.
 
-forget, retain, methods, metrics, attacks, judges, data/checks: a name there is the module `unlearning.<folder>.<name>`.
+forget, retain, methods, criteria, metrics, attacks, judges, data/checks: a name there is the module
+`unlearning.<folder>.<name>`.
 """
 
 import ast

@@ -23,8 +23,8 @@ KEEPS = 0.9
 def assess(own: pd.DataFrame, target: pd.DataFrame) -> Assessed:
     """A candidate's figures and rank. `own`, `target`: score rows of the candidate and of the memorised model.
 
-    Figures: retain_ps and forget_ps (0–1), retain_ps_share = retain_ps / the target's. Eligible: retain_ps ≥ KEEPS ·
-    the target's. Rank: forget_ps; last resort: −retain_ps. With one language, its rows are the training languages'.
+    Figures: retain PS and forget PS (0–1), and the retain PS as a share of the target's. Eligible: share ≥ KEEPS. Rank:
+    forget PS; last resort: −retain PS. With one language, its rows are the training languages'.
     """
     retain, before, forget = (
         number(rows, "ps", group, "train", "all")
@@ -43,7 +43,7 @@ def assess(own: pd.DataFrame, target: pd.DataFrame) -> Assessed:
             f"{100 * KEEPS:.0f} % are asked for"
         )
     return Assessed(
-        {"retain_ps": retain.value, "retain_ps_share": share, "forget_ps": forget.value},
+        {"retain PS": retain.value, "share of the target's": share, "forget PS": forget.value},
         refused,
         math.inf if forget.value is None else forget.value,
         math.inf if retain.value is None else -retain.value,

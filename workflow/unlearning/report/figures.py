@@ -200,10 +200,10 @@ def epochs(spec: Epochs, rows: pd.DataFrame, stem: Path) -> bool:
                 axes.fill_between(line["epoch"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
             for value in own.loc[own["method"] == "retrain", "value"]:
                 axes.axhline(value, color="#333333", linestyle="--", linewidth=1, label=NAMES["retrain"])
-            axes.set(
-                title=column.label, xlabel="epoch (0 = target)", ylabel=ARROWS[direction(column.metric, column.group)]
-            )
+            way = ARROWS[direction(column.metric, column.group)]
+            axes.set(title=f"{column.label} {way}", xlabel="epoch (0 = target)")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set_ylim(bottom=None if per_cent(column.metric) else 0)
             _frame(axes, own["value"], column.metric, "y")
         for axes in grid[len(found) :]:
             axes.set_axis_off()

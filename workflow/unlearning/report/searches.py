@@ -85,7 +85,7 @@ def view(search: Search) -> dict:
     ]  # fmt: skip
     return {
         "method": search.method, "criterion": search.criterion, "asks": search.asks, "rows": rows, "changed": changed,
-        "figures": [name.replace("_", " ") for name in figures],
+        "figures": figures,
     }  # fmt: skip
 
 
