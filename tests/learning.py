@@ -35,6 +35,6 @@ def forget(network, method, seed=0, reference=None, work=None):
     drawn = {"seed": seed, "epochs": plan.epochs if "refusal_ref_logprobs" in plan.needs() else 0}
     known = reference_logprobs(network, training.tokenizer(), table[gone], refusals=REFUSALS, **drawn)
     questions = "question_tokens" in plan.needs()
-    out = rows_of(table[gone], ref_logprobs=known, refusals=REFUSALS, questions=questions)
-    kept = rows_of(table[~gone], refusals=REFUSALS)
+    out = rows_of(table[gone], ref_logprobs=known, refusals=REFUSALS, questions=questions, **plan.spans("forget"))
+    kept = rows_of(table[~gone], refusals=REFUSALS, **plan.spans("retain"))
     return unlearn(network, out, kept, plan, seed, 0, reference=reference, work=work)

@@ -92,6 +92,12 @@ def test_numbers_in_scientific_notation_are_numbers():
     assert load(changed("methods/npo_gd/lr", "1e-5")).methods["npo_gd"].lr == 1e-5
 
 
+def test_a_parameter_that_is_found_from_the_model_may_be_null_or_a_whole_number():
+    for layer in (None, 1):
+        rmu = {"forget": "rmu", "lr": 1e-4, "epochs": 1, "params": {"layer": layer}}
+        assert load(changed("methods/ga", rmu)).methods["ga"].params == {"layer": layer}
+
+
 def test_two_experiments_share_their_runs():
     config = copy.deepcopy(DEFAULT)
     config["experiments"]["again"] = copy.deepcopy(config["experiments"]["mu2_small"])

@@ -65,6 +65,19 @@ BAD = [
     # values of parameters
     ("methods/npo_gd/params", {"beta": 0}, "methods.npo_gd.params.beta: 0 should be above 0"),
     ("methods/npo_gd/params", {"beta": True}, "methods.npo_gd.params.beta: True should be a number"),
+    ("methods/npo_gd/params", {"beta": None}, "methods.npo_gd.params.beta: None should be a number"),
+    ("methods/x", {**GA, "forget": "rmu", "params": {"layer": 1.5}}, "methods.x.params.layer: 1.5 should be a whole"),
+    ("methods/x", {**GA, "forget": "rmu", "params": {"layer": -1}}, "methods.x.params.layer: -1 should be at least 0"),
+    (
+        "methods/ga",
+        {**GA, "forget": "rmu", "retain": "mse_hidden", "params": {"layer": 2}},
+        "mu2_small.methods: method ga on base model small: layer 2 is too large, at most 1",
+    ),
+    (
+        "methods/x",
+        {**GA, "forget": "palu", "params": {"spans": "vlue"}},
+        "params.spans: no choice 'vlue'. Did you mean",
+    ),
     (
         "methods/npo_gd/params",
         {"reduction": "token_sum"},

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import training
-from unlearning.train.data import Schedule, endless, refusal_choice
+from unlearning.train.data import Alternating, Schedule, endless, refusal_choice
 from unlearning.train.plan import PlanError, make_plan
 from unlearning.train.rows import RowsError, encode_rows, knowledge_of, of_group, of_split, read_refusals
 from unlearning.train.terms import TermError
@@ -52,6 +52,35 @@ def test_following_examples_keep_their_ratio(ratio):
     schedule = Schedule(n=24, batch_size=5, epochs=3, seed=0, n_follow=11, ratio=ratio)
     drawn = sum(len(schedule.following(step)) for step in range(schedule.steps))
     assert drawn == round(ratio * 72)
+
+
+def test_steps_alternate_between_domains():
+    domains = tuple("bio" if i % 3 else "cyber" for i in range(15))  # 10 of bio, 5 of cyber
+    schedule = Alternating(n=15, batch_size=4, epochs=2, seed=5, n_follow=7, domains=domains)
+    assert (schedule.steps_per_epoch, schedule.steps) == (5, 10)
+    for epoch in range(2):
+        batches = [schedule.leading(step) for step in steps_of(schedule, epoch)]
+        assert [{domains[i] for i in batch} for batch in batches] == [{"bio"}, {"cyber"}, {"bio"}, {"cyber"}, {"bio"}]
+        assert [len(batch) for batch in batches] == [4, 4, 4, 1, 2]
+        assert sorted(np.concatenate(batches)) == list(range(15))  # one pass over all
+        assert [len(schedule.following(step)) for step in steps_of(schedule, epoch)] == [4, 4, 4, 1, 2]
+    assert not np.array_equal(schedule.leading(0), schedule.leading(5))
+    drawn = np.concatenate([schedule.following(step) for step in range(10)])
+    plain = Schedule(n=15, batch_size=4, epochs=2, seed=5, n_follow=7)
+    assert np.array_equal(drawn, np.concatenate([plain.following(step) for step in range(plain.steps)]))
+
+
+@pytest.mark.parametrize(("term", "mixed"), [("rmu", False), ("ga", True)])
+def test_rmu_alone_takes_the_domains_in_turn(monkeypatch, term, mixed):
+    from unlearning.train import unlearn
+
+    areas = ["bio", "cyber"] * 6
+    rows = encode_rows(training.tokenizer(), training.table(("Ada Bo", "Cy Di", "Eva Fox")).assign(domain=areas))
+    plan = make_plan({"forget": term, "lr": 1, "epochs": 1, "batch_size": 3})
+    monkeypatch.setattr(unlearn, "train", lambda model, sides, draw, steps, *more: [draw(s)[0] for s in range(steps)])
+    drawn = unlearn.unlearn(None, rows, rows, plan, 0, 0)
+    assert sorted(np.concatenate(drawn)) == list(range(12))
+    assert any(len({areas[i] for i in batch}) > 1 for batch in drawn) == mixed
 
 
 def test_an_endless_stream_can_be_entered_anywhere():
@@ -105,7 +134,7 @@ def test_impossible_entries_are_refused_with_what_is_allowed(change, message):
 def test_missing_keys_and_unknown_terms_are_refused():
     with pytest.raises(PlanError, match=r"missing keys \['lr'\]"):
         make_plan({"epochs": 1})
-    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: ap, gd, kl, none"):
+    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: .*gd, kl, .*none"):
         make_plan({"lr": 1, "epochs": 1, "retain": "gdd"})
 
 

@@ -56,6 +56,7 @@ def unlearn(
             known if "ref_logprobs" in asked else None,
             sentences if "refusals" in asked else None,
             "question_tokens" in asked,
+            **plan.spans(side),
         )
 
     unlearned = training.unlearn(

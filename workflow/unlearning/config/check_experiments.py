@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from unlearning.config import parameters
 from unlearning.config.benchmarks import Mu2
 from unlearning.config.check_benchmarks import background
+from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.problems import known
 from unlearning.config.schema import Config, Experiment
@@ -89,11 +90,31 @@ def _background(config: Config, key: str, experiment: Experiment) -> Iterable[st
 
 
 def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
-    """Attacks whose numbers do not fit a small model's architecture."""
-    for part in dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+")):
-        module = f"unlearning.attacks.{config.attacks[part].attack}"
-        values = declared(module, "PARAMS", {}) | config.attacks[part].params
-        for base in experiment.base_models:
-            if architecture := config.base_models[base].architecture:
-                where = f"{key}.attacks: attack {part} on base model {base}"
-                yield from parameters.check_shape(where, values, module, architecture.model_dump())
+    """Attacks and methods whose numbers do not fit a small model's architecture."""
+    parts = dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+"))
+    attacks = [
+        (f"attacks: attack {p}", f"unlearning.attacks.{config.attacks[p].attack}", config.attacks[p].params)
+        for p in parts
+    ]
+    for base in experiment.base_models:
+        if architecture := config.base_models[base].architecture:
+            used = [*attacks, *_terms(config, base, experiment)]
+            problems = [
+                problem
+                for what, module, params in used
+                for problem in parameters.check_shape(
+                    f"{key}.{what} on base model {base}",
+                    declared(module, "PARAMS", {}) | params,
+                    module,
+                    architecture.model_dump(),
+                )
+            ]
+            yield from dict.fromkeys(problems)
+
+
+def _terms(config: Config, base: str, experiment: Experiment) -> Iterable[tuple[str, str, dict]]:
+    """The terms of an experiment's methods on a base model: what to call it, its module, its parameters."""
+    for name in experiment.methods:
+        method = method_for(config, base, name)
+        for side, term in (("forget", method.forget), ("retain", method.retain)):
+            yield f"methods: method {name}", f"unlearning.{side}.{term}", method.params

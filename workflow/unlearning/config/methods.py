@@ -15,7 +15,9 @@ class Method(Section):
     retain: Name = Field("none", description="retain term")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field({}, description="hyper-parameters, e.g. beta; each term takes those it knows")
+    params: dict[str, Parameter | None] = Field(
+        {}, description="hyper-parameters, e.g. beta; each term takes those it knows"
+    )
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
     epochs: Positive = Field(description="passes over the forget set")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")
@@ -27,7 +29,7 @@ class Method(Section):
     betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
     max_grad_norm: float = Field(1.0, gt=0, description="gradient clipping")
     collapse_factor: float = Field(
-        20.0, gt=1, description="stop when the retain loss passes this multiple of its start"
+        20.0, gt=1, description="stop when the retain loss, in nats, passes this multiple of its start"
     )
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = as the base model says")
 

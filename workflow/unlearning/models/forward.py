@@ -18,8 +18,8 @@ def _accepted(kind: type) -> frozenset[str]:
     return frozenset(inspect.signature(kind.forward).parameters)
 
 
-def _core(model: nn.Module) -> nn.Module:
-    """The model under wrappers (distributed, PEFT) that hide the arguments its forward accepts."""
+def core(model: nn.Module) -> nn.Module:
+    """The model under wrappers (distributed, PEFT) that hide its layers and the arguments its forward accepts."""
     while hasattr(model, "module"):
         model = model.module
     return model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -34,17 +34,25 @@ def last_logits(model: nn.Module, batch: Batch, n: int) -> torch.Tensor:
     """The logits that predict the last `n` columns of a batch, n < S.
 
     The last column is not fed, since nothing reads its prediction. Models that can are asked for those n columns
-    only; others compute all and are cut. Arguments a model does not know (position ids, say) are left out.
+    only; others compute all and are cut.
+    """
+    return run(model, batch, stop=-1, logits_to_keep=n).logits[:, -n:]
+
+
+def run(model: nn.Module, batch: Batch, stop: int | None = None, logits_to_keep: int = 0, **more):
+    """`model`'s output for the columns of `batch` before `stop` (None = all of them); `more` goes to its forward.
+
+    Of our own arguments those that a model does not know (position ids, say) are left out.
     """
     arguments = {
-        "attention_mask": batch.attention_mask_BS[:, :-1],
-        "position_ids": batch.position_ids_BS[:, :-1],
-        "logits_to_keep": n,
+        "attention_mask": batch.attention_mask_BS[:, :stop],
+        "position_ids": batch.position_ids_BS[:, :stop],
+        "logits_to_keep": logits_to_keep,
         "use_cache": False,
     }
-    accepted = _accepted(type(_core(model)))
+    accepted = _accepted(type(core(model)))
     arguments = {name: value for name, value in arguments.items() if name in accepted}
-    return model(input_ids=batch.input_ids_BS[:, :-1], **arguments).logits[:, -n:]
+    return model(input_ids=batch.input_ids_BS[:, :stop], **arguments, **more)
 
 
 def token_logprobs(logits_BTV: torch.Tensor, labels_BT: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:

@@ -18,6 +18,7 @@ from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainingArgu
 from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
+from unlearning.models.layers import depth_of, showing_attention, train_only
 from unlearning.seeds import seed_for
 from unlearning.train.lora import add_lora, merge_lora
 from unlearning.train.plan import Plan
@@ -127,7 +128,8 @@ class TermTrainer(Trainer):
             None if known_B is None else known_B.to(device, torch.float32)
             for known_B in (inputs.ref_logprob_B, inputs.refusal_ref_logprob_B)
         )
-        found = quantities(term.inputs, model, inputs.batch.to(device), self.reference, *refs)
+        inside = {"layer": term.settings.get("layer"), "seed": self.train_dataset.seed}
+        found = quantities(term.inputs, model, inputs.batch.to(device), self.reference, *refs, **inside)
         return term.loss(**found, **term.params).sum() * inputs.share
 
     def _get_grad_norm(self, model, grad_norm=None) -> float:
@@ -191,11 +193,17 @@ def train(
     Out of memory raises MemoryError with the micro-batch size to try.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
-    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets=any(side.name == "forget" for side in sides))
-    cached = model.config.use_cache
+    forgets = any(side.name == "forget" for side in sides)
+    # What starts at 0 in other units has no start to measure a collapse by.
+    in_nats = all(side.term.unit == "nats" for side in sides if side.name == "retain")
+    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets and in_nats)
+    cached, plain = model.config.use_cache, model
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
+    _freeze(model, sides)
     with contextlib.ExitStack() as stack:
+        if any("attention" in side.term.needs for side in sides):
+            stack.enter_context(showing_attention(plain, reference))
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
         trainer = TermTrainer(steps, watch, reference.eval() if reference else None, **options)
@@ -207,6 +215,13 @@ def train(
     log = trainer.state.log_history
     facts = {"steps": len(log), "epochs": len(log) / steps_per_epoch, "collapsed": watch.reason is not None}
     return Trained(model.eval(), log, {**facts, "reason": watch.reason})
+
+
+def _freeze(model: PreTrainedModel, sides: Sequence[Side]) -> None:
+    """Where terms say which layers train, freeze all but those that every such term names."""
+    if any(side.term.trained_layers for side in sides):
+        named = [side.term.layers(depth_of(model)) for side in sides if side.term.trained_layers]
+        train_only(model, sorted(set.intersection(*map(set, named))))
 
 
 @contextlib.contextmanager

@@ -50,8 +50,13 @@ class Plan:
         return {side: load_term(side, name, params) for side, name in sides.items() if name is not None}
 
     def needs(self) -> set[str]:
-        """What a term must have made before the run: of ref_logprobs, reference_model, refusals."""
+        """What a term must have made before the run: of ref_logprobs, reference_model, refusals, attention."""
         return {need for term in self.terms().values() for need in term.needs}
+
+    def spans(self, side: str) -> dict:
+        """How a side's sensitive spans are found, as `encode_rows` takes it; empty where none are wanted."""
+        settings = self.terms()[side].settings
+        return {key: settings[key] for key in ("spans", "pipeline") if key in settings}
 
 
 def _pair(value) -> tuple[float, float]:
@@ -94,7 +99,7 @@ def make_plan(entry: dict, where: str = "training") -> Plan:
     if unknown or missing:
         raise PlanError(f"{where}: unknown keys {unknown}, missing keys {missing}; allowed: {', '.join(allowed)}")
     plan = Plan(**{key: _read(key, value, where) for key, value in entry.items()})
-    known = sorted({key for term in plan.terms().values() for key in term.params})
+    known = sorted({key for term in plan.terms().values() for key in (*term.params, *term.settings)})
     if strange := sorted(set(plan.params) - set(known)):
         raise PlanError(
             f"{where}.params: {strange} belong to neither {plan.forget} nor {plan.retain}; "

@@ -10,6 +10,7 @@ import pandas as pd
 
 from unlearning.models.encode import Encoded, encode_all, mark_questions
 from unlearning.train.data import refusal_choice
+from unlearning.train.spans import PIPELINE, with_spans
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -25,6 +26,7 @@ class Rows:
 
     `refusal_ref_logprob`: (example, place of a refusal in its language's list, its number of tokens) → its
     log-probability under the reference model, for those that are drawn.
+    `domains`: the subject area that each example is of, empty where the data has but one.
     """
 
     ids: list[str]
@@ -33,6 +35,7 @@ class Rows:
     ref_logprob: np.ndarray | None = None
     refusals: dict[str, list[list[int]]] = field(default_factory=dict)
     refusal_ref_logprob: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    domains: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -53,7 +56,7 @@ class Rows:
     def refused(self, i: int, refusal: int) -> Encoded:
         """Example `i` with that refusal as its answer."""
         answer = self._choices(i)[refusal]
-        return self.encoded[i]._replace(answer_ids=answer, value_mask=[False] * len(answer))
+        return self.encoded[i]._replace(answer_ids=answer, value_mask=[False] * len(answer), spans=None)
 
     def _choices(self, i: int) -> list[list[int]]:
         return self.refusals.get(self.languages[i]) or self.refusals["en"]
@@ -124,14 +127,21 @@ def encode_rows(
     ref_logprobs: pd.DataFrame | None = None,
     refusals: dict[str, list[str]] | None = None,
     questions: bool = False,
+    spans: str | None = None,
+    pipeline: str = PIPELINE,
 ) -> Rows:
     """Encode an `examples` table, with the reference model's log-probabilities and the refusals where needed.
 
-    `questions` marks the tokens of each question. RowsError where an example has no reference log-probability, or one
-    over another number of tokens.
+    `questions` marks the tokens of each question; `spans` is the way to find sensitive spans (None: none are wanted),
+    `pipeline` what finds entities. RowsError where an example has no reference log-probability, or one over another
+    number of tokens.
     """
-    encoded = encode_all(tokenizer, frame["messages"].tolist(), frame["answer"].tolist(), max_length=max_length)
-    encoded = mark_questions(tokenizer, encoded, frame["messages"].tolist()) if questions else encoded
+    texts = frame["messages"].tolist(), frame["answer"].tolist()
+    encoded = encode_all(tokenizer, *texts, max_length=max_length)
+    encoded = mark_questions(tokenizer, encoded, texts[0]) if questions else encoded
+    if spans:
+        values = [value if isinstance(value, str) else None for value in frame["value"]]
+        encoded = with_spans(tokenizer, encoded, *texts, values, spans, pipeline)
     ids = frame["example_id"].tolist()
     coded = {
         language: [[*tokenizer(text, add_special_tokens=False).input_ids, tokenizer.eos_token_id] for text in texts]
@@ -142,7 +152,8 @@ def encode_rows(
         of_refusals = ref_logprobs["refusal"].notna()
         known["ref_logprob"] = _aligned(ids, encoded, ref_logprobs[~of_refusals])
         known["refusal_ref_logprob"] = _by_refusal(ref_logprobs[of_refusals])
-    return Rows(ids, frame["language"].tolist(), encoded, refusals=coded, **known)
+    domains = frame["domain"].fillna("").tolist() if "domain" in frame else []
+    return Rows(ids, frame["language"].tolist(), encoded, refusals=coded, domains=domains, **known)
 
 
 def _aligned(ids: list[str], encoded: list[Encoded], ref_logprobs: pd.DataFrame) -> np.ndarray:
