@@ -129,6 +129,20 @@ def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data,
     assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2
 
 
+def test_terms_on_spans_and_attention_find_what_they_need_through_the_script(scripts, data, target, tmp_path):
+    scripts("unlearn")(
+        target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path),
+        method={"forget": "palu", "retain": "attention_shift", "lr": 1e-3, "epochs": 2, "batch_size": 8}, split="p2",
+        languages=["en", "de"], **RUNNING,
+    )  # fmt: skip
+    log = read_table(tmp_path / "train_log.parquet", "train_log")
+    assert (log["forget_loss"] > 0).all() and (log["retain_loss"] > 0).all()
+    before, after = load_model(target).state_dict(), load_model(tmp_path / "model.json").state_dict()
+    changed = {key for key in before if not torch.equal(before[key], after[key])}
+    # attention shifting lets decoder layers train only, here the one there is
+    assert changed == {key for key in before if key.startswith("model.layers.0.")}
+
+
 @pytest.mark.parametrize("name", ["mp_idk", "tv"])
 def test_methods_with_their_own_schedule_run_through_the_script(scripts, data, target, tmp_path, name):
     scripts("unlearn")(
