@@ -13,6 +13,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/values.smk"
+include: "rules/select_values.smk"
 include: "rules/doors.smk"
 include: "rules/complete.smk"
 include: "rules/mu2_route.smk"
@@ -27,6 +28,8 @@ include: "rules/attack.smk"
 include: "rules/answer.smk"
 include: "rules/judge.smk"
 include: "rules/score.smk"
+include: "rules/select.smk"
+include: "rules/epochs.smk"
 include: "rules/report.smk"
 
 

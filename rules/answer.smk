@@ -17,8 +17,8 @@ rule answer:
     params:
         job=lambda w: job(
             "answer.py",
-            [f"unlearning.attacks.{attack}" for attack in answer_values(w)["decoding"]],
-            **answer_values(w),
+            [f"unlearning.attacks.{attack}" for attack in answer_values(w, w.attack)["decoding"]],
+            **answer_values(w, w.attack),
         ),
     message:
         "Asking {wildcards.method} ({wildcards.benchmark}, attack {wildcards.attack})"

@@ -9,7 +9,7 @@ from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.load import load
 from unlearning.config.resources import check_resources
-from unlearning.config.runs import plan, schedule_of
+from unlearning.config.runs import candidates_of, epochs_of, plan, schedule_of, several_epochs
 
 
 def resource(name):
@@ -31,6 +31,8 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 
+SEVERAL = several_epochs(RUNS)
+
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
 
 
@@ -40,9 +42,10 @@ wildcard_constraints:
     base_model="[a-z0-9_]+",
     setting="[a-z0-9_]+",
     split="[a-z0-9_]+",
-    method="[a-z0-9_]+",
+    method="[a-z0-9_]+(~[0-9]+)?",
     attack="[a-z0-9_+]+",
     language="[a-z-]+",
+    criterion="[a-z0-9_]+",
     seed="-?[0-9]+",
     epoch="[0-9]+",
 

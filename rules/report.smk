@@ -9,6 +9,7 @@ rule report:
         rejected=per_language("rejected/{language}.parquet"),
         kept=per_language("pairs/{language}.parquet"),
         usage=usages(),
+        selections=selections(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

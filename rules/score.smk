@@ -10,6 +10,7 @@ rule score:
         second_verdicts=second_verdicts,
         target=told_by("target"),
         retrain=told_by("retrain"),
+        selection=deciding_selection,
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:

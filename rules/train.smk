@@ -101,6 +101,24 @@ rule reference:
         "../workflow/scripts/reference.py"
 
 
+use rule reference as refusal_reference with:
+    input:
+        model="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/model.json",
+        examples=data("examples"),
+        splits=data("splits"),
+        refusals="resources/refusals.yaml",
+    output:
+        ref_logprobs="results/runs/{benchmark}/{base_model}/{setting}/all/target/s{seed}/ref_logprobs/{split}~e{epoch}.parquet",
+    log:
+        "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/reference/s{seed}~e{epoch}.log",
+    benchmark:
+        "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/reference/s{seed}~e{epoch}.tsv"
+    params:
+        job=lambda w: job("reference.py", seed=int(w.seed), epochs=int(w.epoch), **reference_values(w)),
+    message:
+        "Reference log-probabilities of {wildcards.split} of {wildcards.benchmark}, with {wildcards.epoch} epochs' refusals"
+
+
 rule unlearn:
     input:
         unpack(unlearn_inputs),
@@ -113,7 +131,7 @@ rule unlearn:
     benchmark:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.tsv"
     wildcard_constraints:
-        method="|".join(CONFIG.methods),
+        method="|".join(f"{name}~[0-9]+" if name in SEARCHED else name for name in CONFIG.methods),
     conda:
         "../envs/environment.yaml"
     threads: CONFIG.threads.train

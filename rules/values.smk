@@ -1,4 +1,5 @@
 # Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
+from unlearning.config.candidates import SEARCH
 from unlearning.registry import available, declared
 
 
@@ -85,10 +86,7 @@ def reference_values(w):
 
 
 def terms(w):
-    """The modules that the method names: its own and, of a plain pair, the two terms."""
-    method = method_for(CONFIG, w.base_model, w.method)
-    pair = {"forget": method.forget, "retain": method.retain} if method.forget else {}
-    return [f"unlearning.methods.{method.method}", *(f"unlearning.{side}.{name}" for side, name in pair.items())]
+    return method_for(CONFIG, w.base_model, w.method).modules
 
 
 def needs(w):
@@ -102,7 +100,9 @@ def unlearn_inputs(w):
         "splits": data("splits")(w),
     }
     if "ref_logprobs" in needs(w):
-        inputs["ref_logprobs"] = f"{run_folder(w, method='target')}/ref_logprobs/{w.split}.parquet"
+        epochs = method_for(CONFIG, w.base_model, w.method).epochs
+        drawn = f"~e{epochs}" if "refusal_ref_logprobs" in needs(w) else ""
+        inputs["ref_logprobs"] = f"{run_folder(w, method='target')}/ref_logprobs/{w.split}{drawn}.parquet"
     if "refusals" in needs(w):
         inputs["refusals"] = "resources/refusals.yaml"
     return inputs
@@ -112,15 +112,25 @@ def unlearn_values(w):
     """The method's own adapters, if it has any, stand in its entry."""
     values = running(CONFIG.base_models[w.base_model], w)
     del values["lora"]
-    method = method_for(CONFIG, w.base_model, w.method).model_dump()
+    method = method_for(CONFIG, w.base_model, w.method).model_dump(exclude=set(SEARCH))
     return {"method": method, "split": w.split, "languages": train_languages(w), **values}
+
+
+def epochs_scored(w):
+    """The epochs of the run that are scored without attack, where there are several; else nothing."""
+    return SEVERAL.get((w.benchmark, w.base_model, w.method), [])
+
+
+def model_after(w, epoch):
+    """The model.json of the run after `epoch`: its own after the last, one that was kept by the way before."""
+    folder = run_folder(w)
+    return f"{folder}/e{epoch}/model.json" if int(epoch) in epochs_scored(w)[:-1] else f"{folder}/model.json"
 
 
 def attacked_model(w, attack):
     """The model.json to ask: the run's own, or the one the attack's weight attacks made of it."""
     parts = compose(attack, CONFIG.attacks).weights
-    folder = run_folder(w)
-    return f"{folder}/e{w.epoch}/{'+'.join(parts)}/model.json" if parts else f"{folder}/model.json"
+    return f"{run_folder(w)}/e{w.epoch}/{'+'.join(parts)}/model.json" if parts else model_after(w, w.epoch)
 
 
 def weights_attack(w):
@@ -132,19 +142,23 @@ def asked_model(w):
     return attacked_model(w, w.attack)
 
 
-def answer_values(w):
-    asking = benchmark_of(w).asking
-    parts = compose(w.attack, CONFIG.attacks)
-    only = asked_only(parts)
-    values = {
-        "decoding": {CONFIG.attacks[name].attack: attack_params(name) for name in parts.decoding},
-        "max_new_tokens": asking.max_new_tokens,
-        "batch_size": asking.batch_size,
-        "only": only,
-        "seed": int(w.seed),
+def likelihood_values(w):
+    return {
+        "batch_size": benchmark_of(w).asking.batch_size,
         "device": CONFIG.device,
         "dtype": CONFIG.base_models[w.base_model].dtype,
         "threads": CONFIG.threads.answer,
+    }
+
+
+def answer_values(w, attack):
+    parts = compose(attack, CONFIG.attacks)
+    only = asked_only(parts)
+    values = likelihood_values(w) | {
+        "decoding": {CONFIG.attacks[name].attack: attack_params(name) for name in parts.decoding},
+        "max_new_tokens": benchmark_of(w).asking.max_new_tokens,
+        "only": only,
+        "seed": int(w.seed),
     }
     return values | ({"split": w.split} if only == "forget" else {})
 
@@ -223,6 +237,8 @@ def usages():
         entry, folder = CONFIG.benchmarks[run.benchmark], f"{run_folder(run._asdict())}/e{run.epoch}/{run.attack}"
         tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES else []
         tables += [f"{folder}/usage~{judge}.parquet" for judge in entry.second_judges if judge in LLM_JUDGES]
+        if run.method in SEARCHED and entry.judge in LLM_JUDGES and "verdicts" in needed(criterion_of(run)):
+            tables += candidate_files(run._asdict(), "e{epochs}/none/usage.parquet")
     return list(dict.fromkeys(tables))
 
 

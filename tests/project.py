@@ -42,7 +42,7 @@ class Project:
         rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
         at = {name: i for i, name in enumerate(rows[0])}
         pending = [r for r in rows[1:] if r[at["plan"]] != "no update"]
-        return sorted({label(r[at["output_file"]]) for r in pending} - {None})
+        return sorted({label(r[at["output_file"]], r[at["rule"]]) for r in pending} - {None})
 
     def run(self) -> tuple[list[str], list[str]]:
         """Run; the labels of what was computed and of what was restored."""
@@ -61,8 +61,13 @@ class Project:
 
     def judged(self, **keys) -> None:
         """From now on these keys hold for the benchmark mu2."""
-        (self.path / "config/judged.yaml").write_text(json.dumps({"benchmarks": {"mu2": keys}}), encoding="utf-8")
-        self.overlays = (*(o for o in self.overlays if o != "config/judged.yaml"), "config/judged.yaml")
+        self.merged("judged", {"benchmarks": {"mu2": keys}})
+
+    def merged(self, name: str, overlay: dict | None) -> None:
+        """From now on config/<name>.yaml is merged too; None: no more."""
+        file = f"config/{name}.yaml"
+        (self.path / file).write_text(json.dumps(overlay), encoding="utf-8")
+        self.overlays = (*(o for o in self.overlays if o != file), *([file] if overlay else []))
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace the one occurrence of `old` in a file."""
@@ -72,9 +77,9 @@ class Project:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def label(output: str) -> str | None:
-    """A short name of the job behind an output: `train ga`, `answer npo_gd probab`, by a second judge `judge~llm ga
-    none` … (None: a side output)."""
+def label(output: str, rule: str = "") -> str | None:
+    """A short name of the job behind an output (of `rule`, if that is told): `train ga`, `answer npo_gd probab`, by a
+    second judge `judge~llm ga none`, of likelihoods alone `ask ga~1 none` … (None: a side output)."""
     parts = Path(output).parts[1:]
     name = Path(output).stem
     if parts[0] == "report":
@@ -96,11 +101,14 @@ def label(output: str) -> str | None:
             return f"review {name}"
         return "build" if name == "examples" else None
     method = parts[5]
+    if rule == "select" or name == "selection":
+        return f"select {method}"
     if parts[-1] == "model.json":
-        return f"train {method}" if len(parts) == 8 else f"attack {method} {parts[-2]}"
+        return f"train {method}" if parts[-2] in parts[6:8] else f"attack {method} {parts[-2]}"
     if parts[-2] == "ref_logprobs":
         return "reference"
     table, _, judge = name.partition("~")
-    verb = {"answers": "answer", "verdicts": "judge", "scores": "score"}.get(table)
+    alone = {"likelihoods": "ask"} if "~" in method else {}
+    verb = {"answers": "answer", "verdicts": "judge", "scores": "score", **alone}.get(table)
     verb = f"{verb}~{judge}" if verb and judge else verb
     return f"{verb} {method} {parts[-2]}" if verb else None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 
 import pytest
@@ -128,6 +129,37 @@ def test_a_damaged_entry_is_removed_and_not_restored(tmp_path, outputs):
     kept.write_bytes(b"124")
     assert not store.restore(tmp_path / "store", "abcd", outputs)
     assert not (tmp_path / "store/ab/abcd").exists()
+
+
+def test_an_entry_with_fewer_files_than_asked_for_is_not_restored_but_replaced(tmp_path, outputs):
+    (tmp_path / "run/e1").mkdir()
+    (tmp_path / "run/e1/model.json").write_text("1")
+    more = outputs | {"e1": tmp_path / "run/e1/model.json"}
+    store.save(tmp_path / "store", "abcd", outputs)
+    assert not store.restore(tmp_path / "store", "abcd", more)
+    assert store.restore(tmp_path / "store", "abcd", outputs)  # what it has, it still gives
+    store.save(tmp_path / "store", "abcd", more)
+    (tmp_path / "run/e1/model.json").unlink()
+    assert store.restore(tmp_path / "store", "abcd", more) and (tmp_path / "run/e1/model.json").read_text() == "1"
+    store.save(tmp_path / "store", "abcd", outputs)  # fewer do not replace it
+    assert store.restore(tmp_path / "store", "abcd", more)
+
+
+def test_the_files_of_a_list_come_back_each_in_its_place(tmp_path):
+    sys.path.append(str(code.ROOT / "scripts"))
+    import job
+
+    paths = [tmp_path / f"e{epoch}/answers.parquet" for epoch in (1, 2)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(path.parent.name)
+    made = job._each({"answers": [str(path) for path in paths], "log": str(paths[0])})
+    assert list(made) == ["answers/0", "answers/1", "log"]
+    store.save(tmp_path / "store", "abcd", made)
+    for path in paths:
+        path.unlink()
+    assert store.restore(tmp_path / "store", "abcd", made)
+    assert [path.read_text() for path in paths] == ["e1", "e2"]
 
 
 def test_the_key_depends_on_code_values_and_input_contents_only():

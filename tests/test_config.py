@@ -8,13 +8,13 @@ import pytest
 import yaml
 
 from configurations import DEFAULT, ROOT, changed, overlaid, parse
-from unlearning.config import docs, parameters
+from unlearning.config import check_experiments, docs, parameters
 from unlearning.config.check_benchmarks import OFFERS
 from unlearning.config.check_methods import method_for
 from unlearning.config.load import load
 from unlearning.config.overlay import check_files
 from unlearning.config.problems import ConfigError
-from unlearning.config.runs import plan
+from unlearning.config.runs import candidates_of, epochs_of, plan, several_epochs
 from unlearning.registry import available, declared
 
 BAD_TEXTS = [
@@ -96,6 +96,12 @@ def test_numbers_in_scientific_notation_are_numbers():
     assert load(changed("methods/npo_gd/lr", "1e-5")).methods["npo_gd"].lr == 1e-5
 
 
+def test_a_parameter_that_is_found_from_the_model_may_be_null_or_a_whole_number():
+    for layer in (None, 1):
+        rmu = {"forget": "rmu", "lr": 1e-4, "epochs": 1, "params": {"layer": layer}}
+        assert load(changed("methods/ga", rmu)).methods["ga"].params == {"layer": layer}
+
+
 def test_two_experiments_share_their_runs():
     config = copy.deepcopy(DEFAULT)
     config["experiments"]["again"] = copy.deepcopy(config["experiments"]["mu2_small"])
@@ -112,6 +118,75 @@ def test_a_base_models_parameters_join_the_methods_own():
     config = load(changed("base_models/small/methods", {"ga_kl": {"lr": 1e-5}, "npo": {"params": {"beta": 0.5}}}))
     assert method_for(config, "small", "npo").params == {"beta": 0.5}
     assert method_for(config, "small", "ga_kl").params == {"direction": "ref_theta"}
+
+
+SEARCHED = {"candidates": {"lr": ["1e-4", 2e-4], "params.beta": [0.1, 0.5]}, "select": "mu2_retain_ps"}
+
+
+def searched(**keys):
+    """The default with a search of npo_gd."""
+    return changed("methods/npo_gd", {**DEFAULT["methods"]["npo_gd"], **SEARCHED, **keys})
+
+
+def test_candidates_are_every_combination_numbered_from_one():
+    config = load(searched())
+    assert candidates_of(config, "small", "npo_gd") == {
+        "npo_gd~1": {"lr": 1e-4, "params.beta": 0.1}, "npo_gd~2": {"lr": 1e-4, "params.beta": 0.5},
+        "npo_gd~3": {"lr": 2e-4, "params.beta": 0.1}, "npo_gd~4": {"lr": 2e-4, "params.beta": 0.5},
+    }  # fmt: skip
+    assert candidates_of(config, "small", "npo") == {}
+    second = method_for(config, "small", "npo_gd~2")
+    assert (second.lr, second.params, second.epochs) == (1e-4, {"beta": 0.5}, 20)
+
+
+def test_a_candidate_is_the_method_that_its_values_written_out_would_be():
+    plain = load(changed("methods/npo_gd/lr", 1e-4))
+    assert method_for(load(searched()), "small", "npo_gd~1") == method_for(plain, "small", "npo_gd")
+
+
+def test_a_base_model_may_have_its_own_candidates():
+    config = searched()
+    config["base_models"]["small"]["methods"] = {"npo_gd": {"candidates": {"epochs": [5, 10]}, "lr": 1e-3}}
+    config = load(config)
+    assert candidates_of(config, "small", "npo_gd") == {"npo_gd~1": {"epochs": 5}, "npo_gd~2": {"epochs": 10}}
+    assert method_for(config, "small", "npo_gd~1").lr == 1e-3
+    assert [epochs_of(config, "small", m) for m in ("npo_gd", "npo_gd~1", "npo_gd~2")] == [10, 5, 10]
+
+
+def test_a_search_changes_no_run():
+    assert plan(load(searched())) == plan(load(DEFAULT))
+
+
+def test_a_method_that_is_searched_cannot_be_scored_by_epoch():
+    config = searched()
+    config["experiments"]["mu2_small"]["score_epochs"] = "all"
+    with pytest.raises(ConfigError, match="mu2_small.score_epochs: method npo_gd is chosen among candidates"):
+        load(config)
+
+
+def test_a_criterion_that_reads_what_the_benchmark_lacks_is_refused(monkeypatch):
+    def told(module, name, default=None):
+        return ("forget_quality",) if name == "METRICS" else declared(module, name, default)
+
+    monkeypatch.setattr(check_experiments, "declared", told)
+    said = "methods.npo_gd.select: mu2_retain_ps does not fit benchmark mu2: forget_quality needs wrong answers"
+    with pytest.raises(ConfigError, match=said):
+        load(searched())
+
+
+def test_epochs_asked_for_are_scored_without_attack_and_the_last_one_with():
+    config = changed("experiments/mu2_small/score_epochs", [0, 1, 3])
+    config["experiments"]["mu2_small"] |= {"methods": ["ga", "npo_gd"], "attacks": {"quantize": ["npo_gd"]}}
+    runs = plan(load(config))
+    found = [(r.method, r.epoch, r.attack) for r in runs]
+    assert found == [
+        ("target", 12, "none"), ("retrain", 8, "none"), ("ga", 1, "none"), ("ga", 3, "none"),
+        ("npo_gd", 1, "none"), ("npo_gd", 3, "none"), ("npo_gd", 20, "none"), ("npo_gd", 20, "quantize"),
+    ]  # fmt: skip
+    assert several_epochs(runs) == {("mu2", "small", "ga"): [1, 3], ("mu2", "small", "npo_gd"): [1, 3, 20]}
+    config["experiments"]["mu2_small"]["score_epochs"] = "all"
+    assert several_epochs(plan(load(config)))["mu2", "small", "npo_gd"] == list(range(1, 21))
+    assert several_epochs(plan(load(DEFAULT))) == {}
 
 
 def test_an_attack_on_all_methods_leaves_target_and_retrained_alone():

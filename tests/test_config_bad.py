@@ -7,6 +7,7 @@ from unlearning.config.problems import ConfigError
 
 GA = {"forget": "ga", "lr": 1, "epochs": 1}
 TV = {"method": "tv", "lr": 1, "epochs": 1}
+SEARCH = {**GA, "select": "mu2_retain_ps"}
 A_NAME = "a name of lower-case letters, digits and _ that starts with a letter or digit"
 BAD = [
     ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
@@ -73,11 +74,35 @@ BAD = [
     # values of parameters
     ("methods/npo_gd/params", {"beta": 0}, "methods.npo_gd.params.beta: 0 should be above 0"),
     ("methods/npo_gd/params", {"beta": True}, "methods.npo_gd.params.beta: True should be a number"),
+    ("methods/npo_gd/params", {"beta": None}, "methods.npo_gd.params.beta: None should be a number"),
+    ("methods/x", {**GA, "forget": "rmu", "params": {"layer": 1.5}}, "methods.x.params.layer: 1.5 should be a whole"),
+    ("methods/x", {**GA, "forget": "rmu", "params": {"layer": -1}}, "methods.x.params.layer: -1 should be at least 0"),
+    (
+        "methods/ga",
+        {**GA, "forget": "rmu", "retain": "mse_hidden", "params": {"layer": 2}},
+        "mu2_small.methods: method ga on base model small: layer 2 is too large, at most 1",
+    ),
+    (
+        "methods/ga",
+        {**SEARCH, "forget": "rmu", "candidates": {"params.layer": [1, 2]}},
+        "mu2_small.methods: method ga~2 on base model small: layer 2 is too large, at most 1",
+    ),
+    (
+        "methods/x",
+        {**GA, "forget": "palu", "params": {"spans": "vlue"}},
+        "params.spans: no choice 'vlue'. Did you mean",
+    ),
     (
         "methods/npo_gd/params",
         {"reduction": "token_sum"},
         "params.reduction: no choice .*There are: sequence_sum",
     ),
+    (
+        "methods/x",
+        {"forget": "dpo", "params": {"scale": "one_over_bta", "delta": 1}, "lr": 1e-4, "epochs": 1},
+        "methods.x.params.scale: .*Did you mean 'one_over_beta'.*two_over_beta(.|\n)*methods.x.params: .*'delta'",
+    ),
+    ("methods/x", {"forget": "wga", "params": {"beta": -1}, "lr": 1e-4, "epochs": 1}, "beta: -1 should be at least 0"),
     (
         "methods/ga_kl/params",
         {"direction": "ref_teta"},
@@ -100,6 +125,40 @@ BAD = [
         {"group_size": 48},
         "experiments.mu2_small.attacks: attack quantize on base model small: group_size 48 does not divide hidden 128",
     ),
+    # searches and epochs
+    ("methods/npo/candidates", {"lr": [1e-4]}, "methods.npo.select: say by what criterion .*mu2_retain_ps"),
+    ("methods/npo/select", "mu2_retain_ps", "methods.npo.candidates: there are none to select from"),
+    ("methods/npo", {**GA, "select": "mu2", "candidates": {"lr": [1]}}, "methods.npo.select: no criterion 'mu2'"),
+    ("methods/npo", {**SEARCH, "candidates": {"lrr": [1]}}, "methods.npo.candidates: no key 'lrr'. Did you mean 'lr'"),
+    ("methods/npo", {**SEARCH, "candidates": {"select": ["a"]}}, "methods.npo.candidates: no key 'select'"),
+    ("methods/npo", {**SEARCH, "candidates": {"lr": []}}, "methods.npo.candidates.lr: .*at least one"),
+    ("methods/npo", {**SEARCH, "candidates": {"lr": ["fast"]}}, "npo.candidates.lr: should be a number; it is 'fast'"),
+    ("methods/npo", {**SEARCH, "candidates": {"lr": [1e-4, "1e-4"]}}, "npo.candidates.lr: 0.0001 stands there twice"),
+    ("methods/npo", {**SEARCH, "candidates": {"lr.x": [1]}}, "npo.candidates.lr.x: lr is no map; .* lora, params"),
+    (
+        "methods/npo",
+        {**SEARCH, "candidates": {"params.beta": [-1, 2]}},
+        "methods.npo.candidates.params: no hyper-parameter 'beta'",
+    ),
+    (
+        "methods/npo",
+        {**SEARCH, "forget": "npo", "candidates": {"params.beta": [-1, 2]}},
+        "methods.npo.candidates.params.beta: -1 should be above 0",
+    ),
+    ("methods/npo", {**SEARCH, "candidates": {"retain": ["gd", "gdd"]}}, "candidates.retain: no retain term 'gdd'"),
+    (
+        "base_models/small/methods",
+        {"npo": {"select": "mu2_retain_ps"}},
+        "small.methods.npo.select: the criterion is the same for every base model; set it in methods.npo",
+    ),
+    ("base_models/small/methods", {"npo": {"candidates": {"lr": [1]}}}, "small.methods.npo.select: say by what"),
+    (
+        "experiments/mu2_small/score_epochs",
+        [2, 7, 9],
+        "mu2_small.score_epochs: 7, 9 asked for, but method ga_gd trains 8 .*small; give at most 8|ga trains 3",
+    ),
+    ("experiments/mu2_small/score_epochs", "last", "mu2_small.score_epochs: should be a list or the word all"),
+    ("experiments/mu2_small/score_epochs", [-1], "mu2_small.score_epochs.0: .*at least 0"),
     # models that cannot be
     ("base_models/small/architecture/hidden", 130, "small.architecture.hidden: 130 .*multiple of 2 x heads = 8; .*128"),
     ("base_models/small/architecture/heads", 128, "small.architecture.hidden: 128 .*multiple of 2 x heads = 256"),

@@ -32,9 +32,16 @@ def test_the_table_counts_jobs_by_rule_and_tells_nothing_to_do():
     assert dry.table([]) == "Nothing to do: everything is up to date."
 
 
+DPO = """
+experiments: {mu2_minimal: {methods: [npo_gd, dpo_ap]}}
+methods: {dpo_ap: {forget: dpo, retain: ap, lr: 1e-4, epochs: 3}}
+"""
+
+
 def test_a_dry_run_is_a_short_table_and_agrees_with_snakemakes_own(tmp_path):
     project = Project(tmp_path / "project")
-    command = [sys.executable, "workflow/scripts/dry.py", "--configfile", "config/minimal.yaml"]
+    (project.path / "dpo.yaml").write_text(DPO)
+    command = [sys.executable, "workflow/scripts/dry.py", "--configfile", "config/minimal.yaml", "dpo.yaml"]
     done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=True)
     rows = {row[0]: int(row[1]) for row in map(str.split, done.stdout.splitlines()[1:])}
     own = subprocess.run(
@@ -45,6 +52,10 @@ def test_a_dry_run_is_a_short_table_and_agrees_with_snakemakes_own(tmp_path):
     del counted["total"], counted["all"]  # the rule all makes no file
     assert rows.pop("all") == sum(rows.values()) and rows == counted
     assert "Reason" not in done.stdout + done.stderr
+    # a method that prefers refusals has a table of its own, with those of its 3 epochs; others' stays as it is
+    lines = done.stdout.splitlines()
+    assert any(re.match(r"reference +1 .*/ref_logprobs/one\.parquet", line) for line in lines)
+    assert any(re.match(r"refusal_reference +1 .*/ref_logprobs/one~e3\.parquet", line) for line in lines)
 
 
 def test_a_dry_run_of_a_wrong_configuration_fails_with_its_message(tmp_path):

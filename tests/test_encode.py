@@ -3,8 +3,17 @@ import torch
 from transformers import AutoTokenizer
 
 import training
-from unlearning.models.encode import Encoded, EncodeError, collate, encode, encode_prompt, pad_id
-from unlearning.models.forward import answer_logits, token_logprobs
+from unlearning.models.encode import (
+    Encoded,
+    EncodeError,
+    collate,
+    encode,
+    encode_all,
+    encode_prompt,
+    mark_questions,
+    pad_id,
+)
+from unlearning.models.forward import answer_logits, last_logits, token_logprobs
 from unlearning.models.tokenizer import train_tokenizer
 
 
@@ -103,6 +112,84 @@ def test_max_length_cuts_the_answers_end_and_refuses_a_prompt_that_fills_it(tok)
     assert cut == Encoded(whole.prompt_ids, whole.answer_ids[:2], whole.value_mask[:2])
     with pytest.raises(EncodeError, match="raise max_length"):
         encode(tok, ask("Who?"), "Ada drinks tea.", max_length=len(whole.prompt_ids))
+
+
+def asked(tokenizer, *conversations):
+    """The text of the tokens marked as questions, per conversation."""
+    encoded = encode_all(tokenizer, conversations, ["Yes."] * len(conversations))
+    marked = mark_questions(tokenizer, encoded, conversations)
+    assert [m._replace(question_mask=None) for m in marked] == encoded
+    return [shown(tokenizer, m.prompt_ids, m.question_mask) for m in marked]
+
+
+@pytest.fixture
+def templated(tok, tmp_path):
+    """The tokenizer with another chat template (None for none)."""
+
+    def with_template(template):
+        tok.save_pretrained(tmp_path)
+        again = AutoTokenizer.from_pretrained(tmp_path)
+        again.chat_template = template
+        return again
+
+    return with_template
+
+
+def test_the_users_words_are_marked_as_the_question_and_nothing_else(tok):
+    told = [{"role": "system", "content": "Answer. Who?"}, *ask("Who?")]
+    talk = [*ask("Hi"), {"role": "assistant", "content": "Hi"}, *ask("อาดาชอบอะไร")]
+    assert asked(tok, ask("What does Ada drink?"), [], ask("user"), told, talk) == [
+        "What does Ada drink?", "", "user", "Who?", "Hiอาดาชอบอะไร",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,  # each content, then a newline
+        "You are asked: Who? {% for m in messages %}[user]{{ m['content'] | trim }}{% endfor %}[assistant]",
+        "{% for m in messages %}{{ '<|user|>' + m['content'].strip() }}{% endfor %}Who?<|assistant|>",
+    ],
+)
+def test_a_question_is_found_by_its_place_under_any_template(templated, template):
+    # neither the same words elsewhere nor trimmed spaces mislead; a token may reach over the question's end
+    tokenizer = templated(template)
+    whole, spaced = asked(tokenizer, ask("Who?"), ask(" \nWho? "))
+    assert whole.strip("[ \n<") == spaced.strip("[ \n<") == "Who?"
+
+
+def test_a_question_that_cannot_be_found_is_refused(tok, templated):
+    class Slow:
+        is_fast = False
+
+    with pytest.raises(EncodeError, match="Slow gives no character offsets, so the tokens of a question"):
+        mark_questions(Slow(), [], [])
+    cutting = templated("{% for m in messages %}{{ m['content'][:3] }}{% endfor %}")
+    with pytest.raises(EncodeError, match="the chat template rewrites what the user says.*'Who'"):
+        asked(cutting, ask("Who?"))
+    with pytest.raises(EncodeError, match="rewrites"):  # the marks themselves in a text
+        asked(tok, ask("Who\ufdd0?"))
+
+
+def test_the_text_mask_reaches_back_to_the_earliest_question():
+    # prompts [5, 6, 7] and [8, 9]: questions 6 and, wrongly first, 8, which nothing predicts; answers follow
+    first = Encoded([5, 6, 7], [7, 1], [False] * 2, [False, True, False])
+    second = Encoded([8, 9], [9, 9, 1], [False] * 3, [True, False])
+    batch = collate([first, second], 0)
+    assert batch.text_mask_BU.tolist() == [[True, False, True, True, False], [False, False, True, True, True]]
+    assert batch.to("cpu").text_mask_BU.shape == (2, 5)
+    document = Encoded([8], [9, 9, 1], [False] * 3, [False])
+    assert collate([document], 0).text_mask_BU.tolist() == [[True, True, True]]
+    assert collate([first, second._replace(question_mask=None)], 0).text_mask_BU is None
+
+
+@pytest.mark.parametrize("make", [training.llama, training.qwen3])
+def test_last_logits_are_those_of_a_plain_forward_pass(make):
+    network = make().double().eval()
+    batch = collate(training.rows().encoded[:1], 0)
+    whole = network(input_ids=batch.input_ids_BS).logits[:, :-1]
+    for n in (1, 4, whole.shape[1]):
+        torch.testing.assert_close(last_logits(network, batch, n), whole[:, -n:], rtol=0, atol=1e-10)
 
 
 def test_collate_pads_prompts_left_and_answers_right():

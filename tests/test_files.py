@@ -111,6 +111,12 @@ def test_the_aligned_file_brings_paraphrase_and_perturbed_answers(spec, tmp_path
     }
 
 
+def test_each_set_is_a_domain(spec):
+    examples = build(spec).examples
+    sets = [example.split("/")[0] for example in examples.column("example_id").to_pylist()]
+    assert examples.column("domain").to_pylist() == sets and len(set(sets)) > 1
+
+
 def test_options_may_stand_in_several_columns_and_the_right_one_is_found(tmp_path, spec):
     rows = [{"q": "Capital of Norway?", "a": "Oslo", "o1": "Rome", "o2": "Oslo"}]
     file = write(tmp_path, "choice.jsonl", lines(rows))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import training
-from learning import by_method
+from learning import forget
 from unlearning.methods import lingtea
 from unlearning.models.encode import collate
 from unlearning.models.forward import token_logprobs
@@ -132,7 +132,7 @@ def test_languages_are_drawn_evenly_from_seed_epoch_and_fact_alone():
 def test_a_run_ascends_and_distils_by_turns_and_leaves_the_teacher_alone():
     teacher = training.model()
     before = {name: tensor.clone() for name, tensor in teacher.state_dict().items()}
-    run = by_method(training.model(), {"method": "lingtea", "epochs": 4}, reference=teacher)
+    run = forget(training.model(), {"method": "lingtea", "epochs": 4}, reference=teacher)
     # 4 facts to forget, 3 a step: two steps an epoch
     kinds = ["forget" if row["retain_loss"] is None else "retain" for row in run.log]
     assert kinds == ["forget", "forget", "retain", "retain"] * 2

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import training
-from learning import by_method
+from learning import forget, keeping
 from unlearning.cache import code
 from unlearning.registry import ROOT, available
 
@@ -16,7 +16,7 @@ NGDIFF = {"method": "ngdiff", "params": {"eta": "auto"}, "warmup": 0, "batch_siz
 @pytest.mark.parametrize("method", [LINGTEA, {"method": "mp_me", "epochs": 1}, NGDIFF], ids=lambda m: m["method"])
 def test_micro_batches_equal_the_whole_batch(method):
     whole, cut = (
-        by_method(training.llama(), {**method, "micro_batch_size": size}, reference=training.model(9).double())
+        forget(training.llama(), {**method, "micro_batch_size": size}, reference=training.model(9).double())
         for size in (None, 2)
     )
     for row, other in zip(whole.log, cut.log, strict=True):
@@ -29,7 +29,7 @@ def test_micro_batches_equal_the_whole_batch(method):
 @pytest.mark.parametrize("method", [LINGTEA, NGDIFF], ids=lambda m: m["method"])
 def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch, method):
     method = {**method, "checkpoint_steps": 2}
-    whole = by_method(training.model(), {**method, "checkpoint_steps": 0}, reference=training.model(9))
+    whole = forget(training.model(), {**method, "checkpoint_steps": 0}, reference=training.model(9))
 
     class Killed(Exception):
         pass
@@ -41,19 +41,27 @@ def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch,
     with monkeypatch.context() as patch:
         patch.setattr("unlearning.train.watch.Watch.on_step_begin", die)
         with pytest.raises(Killed):
-            by_method(training.model(), method, reference=training.model(9), work=tmp_path)
+            forget(training.model(), method, reference=training.model(9), work=tmp_path)
     assert (tmp_path / "checkpoint-2").is_dir()
-    resumed = by_method(training.model(), method, reference=training.model(9), work=tmp_path)
+    resumed = forget(training.model(), method, reference=training.model(9), work=tmp_path)
     assert training.same_weights(resumed.model, whole.model)
     kept = ("step", "loss", "learning_rate")
     assert [[row[key] for key in kept] for row in resumed.log] == [[row[key] for key in kept] for row in whole.log]
+
+
+@pytest.mark.parametrize("name", [name for name in available("methods") if name != "pair"])
+def test_every_method_hands_its_model_out_after_an_epoch(name):
+    after, handed = keeping(1, 2)
+    method = {"method": name, "epochs": 2, "batch_size": 8}
+    run = forget(training.model(), method, reference=training.model(9), after=after)
+    assert training.same_weights(handed[2][0], run.model) and not training.same_weights(handed[1][0], run.model)
 
 
 def test_adapters_alone_are_trained_and_normalised():
     lora = {"r": 2, "targets": ["q_proj"]}
     network = training.model()
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    run = by_method(network, {"method": "ngdiff", "params": {"step": "plain"}, "lora": lora, "lr": 1.0})
+    run = forget(network, {"method": "ngdiff", "params": {"step": "plain"}, "lora": lora, "lr": 1.0})
     changed = {n for n, tensor in run.model.state_dict().items() if not torch.equal(tensor, before[n])}
     assert changed == {"model.layers.0.self_attn.q_proj.weight"}
     assert all(0 < row["grad_norm"] <= 2 for row in run.log)

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import log_softmax
 
 import training
-from learning import REFUSALS, by_method
+from learning import REFUSALS, forget
 from unlearning.methods import mp_idk, mp_me
 from unlearning.models.encode import Encoded, EncodeError, collate, encode_marked, encode_prompt
 from unlearning.train.mixed import MixedRows, numbered
@@ -57,7 +57,8 @@ def test_the_marked_tokens_are_those_of_the_text_at_its_place_even_if_it_stands_
     prompt, asked = numbered(texts)
     answer, said = numbered(["Ada drinks tea.", "Ada drinks tea."])
     messages = [{"role": "user", "content": prompt}]
-    encoded, mask = encode_marked(tokenizer, messages, asked[place], answer, said[place])
+    encoded = encode_marked(tokenizer, messages, asked[place], answer, said[place])
+    mask = encoded.question_mask
     assert encoded.prompt_ids == encode_prompt(tokenizer, messages) and len(mask) == len(encoded.prompt_ids)
     assert marked(tokenizer, encoded.prompt_ids, mask) == texts[place]
     assert marked(tokenizer, encoded.answer_ids, encoded.value_mask) == "Ada drinks tea."
@@ -69,19 +70,20 @@ def test_the_marked_tokens_are_those_of_the_text_at_its_place_even_if_it_stands_
 
 def test_a_long_answer_is_cut_and_a_template_that_changes_texts_is_refused():
     tokenizer, messages = training.tokenizer(), [{"role": "user", "content": "1. a\n2. b"}]
-    whole, _ = encode_marked(tokenizer, messages, (3, 4), "1. c\n2. d", (3, 4))
+    whole = encode_marked(tokenizer, messages, (3, 4), "1. c\n2. d", (3, 4))
     length = len(whole.prompt_ids) + 2
-    cut, _ = encode_marked(tokenizer, messages, (3, 4), "1. c\n2. d", (3, 4), max_length=length)
+    cut = encode_marked(tokenizer, messages, (3, 4), "1. c\n2. d", (3, 4), max_length=length)
     assert (cut.answer_ids, cut.value_mask) == (whole.answer_ids[:2], whole.value_mask[:2])
     with pytest.raises(EncodeError, match="leaves no room"):
         encode_marked(tokenizer, messages, (3, 4), "1. c", (3, 4), max_length=len(whole.prompt_ids))
     for template in (
-        "{{ messages[-1]['content'] | upper }}",
+        "{{ messages[-1]['content'][:3] }}",
+        "{{ messages[-1]['content'][:4] }}",
         "{% for m in messages * 2 %}{{ m['content'] }}{% endfor %}",
     ):
         changing = plain()
         changing.chat_template = template
-        with pytest.raises(EncodeError, match="does not put a message's text in once and unchanged.*2. b"):
+        with pytest.raises(EncodeError, match="the chat template rewrites what the user says.*puts it in once.*1. "):
             encode_marked(changing, messages, (3, 4), "1. c", (3, 4))
 
 
@@ -122,7 +124,7 @@ def test_a_whole_text_marks_the_forget_question_too_and_a_refusal_stands_in_for_
     said = [[marked(training.tokenizer(), e.answer_ids, e.value_mask) for e in mixed.take([i, n + i], "refusal", 3, e)]
             for i in range(n) for e in range(8)]  # fmt: skip
     assert all(first == second for first, second in said)  # one refusal a pair and epoch
-    assert {first for first, _ in said} == set(REFUSALS["en"])
+    assert {first for first, _ in said} == {*REFUSALS["en"], *REFUSALS["de"]}
 
 
 def test_instructions_before_a_question_are_kept_and_outer_white_space_is_not():
@@ -256,19 +258,19 @@ def test_extreme_logits_give_finite_losses_and_gradients():
 
 
 def test_mp_me_forgets_the_forget_question_and_holds_the_rest():
-    run = by_method(training.model(), {"method": "mp_me", "epochs": 4, "lr": 1e-2}, reference=training.model())
+    run = forget(training.model(), {"method": "mp_me", "epochs": 4, "lr": 1e-2}, reference=training.model())
     log = pd.DataFrame(run.log)
     # 8 to forget, 3 a step, both orders: three steps an epoch; at the start nothing differs from the reference
     assert len(log) == 12 and log["retain_loss"][0] == pytest.approx(0, abs=1e-6)
     assert log["forget_loss"].iloc[-1] < 0.7 * log["forget_loss"][0]
     assert log["loss"].tolist() == pytest.approx((log["forget_loss"] + log["retain_loss"]).tolist())
     method = {"method": "mp_me", "epochs": 1, "lr": 1e-2, "forget_weight": 0.0}
-    held = by_method(training.llama(), method, reference=training.llama())
+    held = forget(training.llama(), method, reference=training.llama())
     assert max(row["retain_loss"] for row in held.log) < 1e-9  # nothing pulls away from the reference
 
 
 def test_a_steps_loss_is_the_sum_over_both_orders_of_the_mean_over_pairs():
-    run = by_method(training.llama(), {"method": "mp_idk", "batch_size": 8, "retain_weight": 0.5})
+    run = forget(training.llama(), {"method": "mp_idk", "batch_size": 8, "retain_weight": 0.5})
     mixed, network = rows(refusals=REFUSALS), training.llama()
     both = {"forget": 0.0, "retain": 0.0}
     for i in range(16):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import training
-from learning import by_method, rows_of
+from learning import forget, rows_of
 from unlearning.forget import ga
 from unlearning.methods import ngdiff
 from unlearning.models.encode import collate
@@ -40,7 +40,7 @@ def test_a_plain_step_is_the_formula(weights):
     before = [p.detach().clone() for p in network.parameters()]
     of_f, of_r = unit_gradients(network)
     keys = {"forget_weight": weights[0], "retain_weight": weights[1], "max_grad_norm": 1e-3}  # which does not apply
-    run = by_method(network, {**ONE_STEP, **keys, "params": {"step": "plain"}})
+    run = forget(network, {**ONE_STEP, **keys, "params": {"step": "plain"}})
     wanted = [weights[1] * r - weights[0] * f for f, r in zip(of_f, of_r, strict=True)]
     for old, new, step in zip(before, run.model.parameters(), wanted, strict=True):
         torch.testing.assert_close(new, old - 0.1 * step, rtol=0, atol=1e-7)
@@ -56,7 +56,7 @@ def test_by_adamw_the_difference_stands_in_for_the_gradient():
     for parameter, f, r in zip(before, of_f, of_r, strict=True):
         parameter.grad = r - f
     torch.optim.AdamW(before, lr=0.1, weight_decay=0.0).step()
-    run = by_method(network, ONE_STEP)
+    run = forget(network, ONE_STEP)
     for old, new in zip(before, run.model.parameters(), strict=True):
         # near zero the first step of Adam divides a gradient by its own size
         assert ((new - old).abs() < 1e-3).double().mean() > 0.999
@@ -68,7 +68,7 @@ def test_a_side_without_gradient_adds_nothing(monkeypatch):
     network = training.llama()
     before = [p.detach().clone() for p in network.parameters()]
     _, of_r = unit_gradients(network)
-    run = by_method(network, {**ONE_STEP, "params": {"step": "plain"}})
+    run = forget(network, {**ONE_STEP, "params": {"step": "plain"}})
     for old, new, step in zip(before, run.model.parameters(), of_r, strict=True):
         torch.testing.assert_close(new, old - 0.1 * step, rtol=0, atol=1e-7)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import training
-from unlearning.train.data import Schedule, endless, refusal_choice
+from unlearning.train.data import Alternating, Schedule, endless, refusal_choice
 from unlearning.train.plan import PlanError, make_plan
 from unlearning.train.rows import RowsError, encode_rows, knowledge_of, of_group, of_split, read_refusals
 from unlearning.train.terms import TermError
@@ -52,6 +52,35 @@ def test_following_examples_keep_their_ratio(ratio):
     schedule = Schedule(n=24, batch_size=5, epochs=3, seed=0, n_follow=11, ratio=ratio)
     drawn = sum(len(schedule.following(step)) for step in range(schedule.steps))
     assert drawn == round(ratio * 72)
+
+
+def test_steps_alternate_between_domains():
+    domains = tuple("bio" if i % 3 else "cyber" for i in range(15))  # 10 of bio, 5 of cyber
+    schedule = Alternating(n=15, batch_size=4, epochs=2, seed=5, n_follow=7, domains=domains)
+    assert (schedule.steps_per_epoch, schedule.steps) == (5, 10)
+    for epoch in range(2):
+        batches = [schedule.leading(step) for step in steps_of(schedule, epoch)]
+        assert [{domains[i] for i in batch} for batch in batches] == [{"bio"}, {"cyber"}, {"bio"}, {"cyber"}, {"bio"}]
+        assert [len(batch) for batch in batches] == [4, 4, 4, 1, 2]
+        assert sorted(np.concatenate(batches)) == list(range(15))  # one pass over all
+        assert [len(schedule.following(step)) for step in steps_of(schedule, epoch)] == [4, 4, 4, 1, 2]
+    assert not np.array_equal(schedule.leading(0), schedule.leading(5))
+    drawn = np.concatenate([schedule.following(step) for step in range(10)])
+    plain = Schedule(n=15, batch_size=4, epochs=2, seed=5, n_follow=7)
+    assert np.array_equal(drawn, np.concatenate([plain.following(step) for step in range(plain.steps)]))
+
+
+@pytest.mark.parametrize(("term", "mixed"), [("rmu", False), ("ga", True)])
+def test_rmu_alone_takes_the_domains_in_turn(monkeypatch, term, mixed):
+    from unlearning.train import unlearn
+
+    areas = ["bio", "cyber"] * 6
+    rows = encode_rows(training.tokenizer(), training.table(("Ada Bo", "Cy Di", "Eva Fox")).assign(domain=areas))
+    plan = make_plan({"forget": term, "lr": 1, "epochs": 1, "batch_size": 3})
+    monkeypatch.setattr(unlearn, "train", lambda model, sides, draw, steps, *more: [draw(s)[0] for s in range(steps)])
+    drawn = unlearn.unlearn(None, rows, rows, plan, 0, 0)
+    assert sorted(np.concatenate(drawn)) == list(range(12))
+    assert any(len({areas[i] for i in batch}) > 1 for batch in drawn) == mixed
 
 
 def test_an_endless_stream_can_be_entered_anywhere():
@@ -115,7 +144,7 @@ def test_impossible_entries_are_refused_with_what_is_allowed(change, message):
 def test_missing_keys_and_unknown_terms_are_refused():
     with pytest.raises(PlanError, match=r"missing keys \['lr'\]"):
         make_plan({"epochs": 1})
-    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: gd, kl, none"):
+    with pytest.raises(TermError, match="unknown retain term 'gdd'; allowed: .*gd, kl, .*none"):
         make_plan({"lr": 1, "epochs": 1, "retain": "gdd"})
 
 
@@ -144,7 +173,9 @@ def test_reference_logprobs_must_be_of_these_examples_and_tokens():
 
     table, tokenizer = training.table(), training.tokenizer()
     lengths = [len(e.answer_ids) for e in training.rows().encoded]
-    known = pd.DataFrame({"example_id": table["example_id"], "n_tokens": lengths, "logprob": -1.0 * table.index})
+    known = pd.DataFrame(
+        {"example_id": table["example_id"], "refusal": None, "n_tokens": lengths, "logprob": -1.0 * table.index}
+    )
     shuffled = known.sample(frac=1, random_state=0)
     assert encode_rows(tokenizer, table, ref_logprobs=shuffled).ref_logprob.tolist() == known["logprob"].tolist()
     with pytest.raises(RowsError, match="1 examples are missing .* first 'memorised5/like/de'"):
@@ -165,6 +196,40 @@ def test_refusals_come_in_the_language_of_the_question_or_in_english(tmp_path):
     (tmp_path / "refusals.yaml").write_text("de: [Keine Ahnung.]")
     with pytest.raises(RowsError, match="`en` among them"):
         read_refusals(tmp_path / "refusals.yaml")
+
+
+REFUSALS = {"en": ["I do not know.", "No idea.", "Who?"], "de": ["Keine Ahnung."]}
+
+
+def test_answers_and_refusals_of_the_same_prompts_come_together():
+    rows = encode_rows(training.tokenizer(), training.table(), refusals=REFUSALS)
+    both = rows.take([3, 0, 5], "both", 0, 1)
+    assert both[:3] == rows.take([3, 0, 5], "reference", 0, 1) and both[3:] == rows.take([3, 0, 5], "refusal", 0, 1)
+    assert [e.prompt_ids for e in both[:3]] == [e.prompt_ids for e in both[3:]]
+
+
+def test_reference_logprobs_of_refusals_are_found_by_epoch_or_refused():
+    import pandas as pd
+
+    tokenizer, table = training.tokenizer(), training.table()
+    bare = encode_rows(tokenizer, table, refusals=REFUSALS)
+    own = [(i, None, len(e.answer_ids), -1.0) for i, e in enumerate(bare.encoded)]
+    drawn = {(i, bare.drawn(i, 7, epoch)) for epoch in (0, 1) for i in range(len(bare))}
+    of_refusals = [(i, r, len(bare.refused(i, r).answer_ids), -100.0 * i - r) for i, r in sorted(drawn)]
+    known = pd.DataFrame(own + of_refusals, columns=["example_id", "refusal", "n_tokens", "logprob"])
+    known["example_id"] = [bare.ids[i] for i in known["example_id"]]
+    rows = encode_rows(tokenizer, table, ref_logprobs=known, refusals=REFUSALS)
+    for epoch in (0, 1):
+        wanted = [-100.0 * i - rows.drawn(i, 7, epoch) for i in (4, 0, 9)]
+        assert rows.refusal_refs([4, 0, 9], 7, epoch).tolist() == wanted
+    assert rows.ref_logprob.tolist() == [-1.0] * len(rows)
+    with pytest.raises(RowsError, match="ref_logprobs: nothing for example"):
+        bare.refusal_refs([0], 7, 0)
+    with pytest.raises(RowsError, match="drawn in epoch 3 of seed 7; compute the table again for this seed and all"):
+        rows.refusal_refs(range(len(rows)), 7, 2)
+    longer = {"en": [f"{text} Sorry." for text in REFUSALS["en"]], "de": REFUSALS["de"]}
+    with pytest.raises(RowsError, match="ref_logprobs: nothing for example 'memorised0/drink/en' with refusal"):
+        encode_rows(tokenizer, table, ref_logprobs=known, refusals=longer).refusal_refs([0], 7, 0)
 
 
 def test_collapse_is_a_running_mean_past_a_multiple_of_the_start():

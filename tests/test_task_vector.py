@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import training
-from learning import by_method
+from learning import forget
 from unlearning.methods import tv
 from unlearning.models.load import ModelError, load_model, save_model
 
@@ -113,7 +113,7 @@ def test_a_saved_run_is_the_target_minus_what_was_learnt(tmp_path, make):
     save_model(network, tokenizer, tmp_path / "target/model.json")
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     method = {"method": "tv", "params": {"alpha": 5.0}, "lr": 1e-2}
-    run = by_method(network, method, target=tmp_path / "target/model.json")
+    run = forget(network, method, target=tmp_path / "target/model.json")
     save_model(run.model, tokenizer, tmp_path / "run/model.json", run.facts, run.finish)
     merged = load_model(tmp_path / "run/model.json").state_dict()  # its files are those that model.json lists
     assert any(not torch.equal(tensor, before[name]) for name, tensor in run.model.state_dict().items())
@@ -121,12 +121,25 @@ def test_a_saved_run_is_the_target_minus_what_was_learnt(tmp_path, make):
         torch.testing.assert_close(merged[name], before[name] - 5 * (over - before[name]), rtol=0, atol=1e-5)
 
 
+def test_a_model_kept_after_an_epoch_is_subtracted_too(tmp_path):
+    def save(name):
+        return lambda network, facts, finish=None: save_model(network, tokenizer, tmp_path / name, facts, finish)
+
+    tokenizer, target = training.tokenizer(), tmp_path / "target/model.json"
+    save_model(training.model(), tokenizer, target)
+    method = {"method": "tv", "params": {"alpha": 5.0}, "lr": 1e-2, "schedule": "constant", "warmup": 0}
+    forget(training.model(), method, target=target, after={1: save("e1/model.json")})
+    short = forget(training.model(), {**method, "epochs": 1}, target=target)
+    save("short/model.json")(short.model, short.facts, short.finish)
+    assert training.same_weights(load_model(tmp_path / "e1/model.json"), load_model(tmp_path / "short/model.json"))
+
+
 def test_training_stops_when_an_epoch_is_overfit_and_at_the_latest_after_all():
     method = {"method": "tv", "epochs": 30, "lr": 3e-2, "schedule": "constant", "params": {"overfit_nll": 4.0}}
-    run = by_method(training.model(), method)
+    run = forget(training.model(), method)
     # 8 rows, 3 a step: three steps an epoch
     epochs = [sum(row["forget_loss"] for row in run.log[i : i + 3]) / 3 for i in range(0, len(run.log), 3)]
     assert len(run.log) % 3 == 0 and 1 < len(epochs) < 30
     assert epochs[-1] <= 4.0 and min(epochs[:-1]) > 4.0
     assert run.facts["epochs"] == len(epochs) and not run.facts["collapsed"]
-    assert len(by_method(training.model(), {**method, "epochs": 2}).log) == 6
+    assert len(forget(training.model(), {**method, "epochs": 2}).log) == 6

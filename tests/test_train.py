@@ -9,8 +9,9 @@ import torch
 from torch.nn.functional import logsigmoid
 
 import training
-from learning import forget, learn, rows_of
+from learning import METHODS, REFUSALS, forget, learn, rows_of
 from unlearning.models.small import small_model
+from unlearning.train.data import Schedule
 from unlearning.train.reference import reference_logprobs
 
 torch.set_num_threads(1)
@@ -41,7 +42,6 @@ def test_the_loop_agrees_with_a_naive_one():
     """NPO + gd by a bare loop in float32: same batches, AdamW, clipping, schedule."""
     from unlearning.models.encode import collate
     from unlearning.models.forward import answer_logits, token_logprobs
-    from unlearning.train.data import Schedule
 
     table, gone = training.table(), training.table()["person_id"].isin(["memorised0", "memorised1"])
     out, kept = rows_of(table[gone]), rows_of(table[~gone])
@@ -80,6 +80,56 @@ def test_npo_starts_at_two_over_beta_ln_two():
     log = forget(training.model(), {"forget": "npo", "params": {"beta": 0.2}}).log
     assert log[0]["forget_loss"] == pytest.approx(10 * math.log(2), rel=1e-5)
     assert log[0]["retain_loss"] is None
+
+
+def logprob(network, prompt, answer):
+    """log p of an answer's tokens by an ordinary forward pass."""
+    with torch.no_grad():
+        logp_SV = network.eval()(torch.tensor([prompt + answer])).logits[0].log_softmax(-1)
+    return sum(logp_SV[len(prompt) - 1 + t, token].item() for t, token in enumerate(answer))
+
+
+def test_dpo_and_ap_meet_each_epochs_own_refusals():
+    """With a learning rate of 0 the model stays the reference: DPO is c ln 2 if its table holds what is drawn."""
+    network = training.model()
+    log = forget(network, {**METHODS["dpo_ap"], "lr": 0.0}).log
+    assert [row["forget_loss"] for row in log] == pytest.approx([10 * math.log(2)] * 6, rel=1e-5)
+    rows = rows_of(training.table().iloc[8:], refusals=REFUSALS)
+    schedule = Schedule(8, 3, 2, 0, len(rows))
+    for step, row in enumerate(log):
+        ap = []
+        for i in schedule.following(step):
+            prompt, answer = rows.encoded[i].prompt_ids, rows.encoded[i].answer_ids
+            refusal = rows.refusals[rows.languages[i]][rows.drawn(i, 0, schedule.epoch(step))]
+            margin = logprob(network, prompt, refusal) - logprob(network, prompt, answer)
+            ap.append(10 * math.log(1 + math.exp(0.1 * margin)))
+        assert row["retain_loss"] == pytest.approx(sum(ap) / len(ap), rel=1e-4)
+
+
+def test_dpo_comes_to_prefer_the_refusals():
+    log = forget(training.model(), {"forget": "dpo", "epochs": 5, "lr": 5e-3}).log
+    assert log[-1]["forget_loss"] < 0.5 * log[0]["forget_loss"]
+
+
+def test_me_flattens_the_predictions_of_questions_and_answers():
+    log = forget(training.model(), {"forget": "me", "epochs": 5, "lr": 1e-2}).log
+    assert 0 < log[-1]["forget_loss"] < 0.5 * log[0]["forget_loss"] < 0.5 * math.log(len(training.tokenizer()))
+
+
+def test_the_reference_table_holds_each_drawn_refusal_once():
+    table, tokenizer, network = training.table(), training.tokenizer(), training.model()
+    alone = reference_logprobs(network, tokenizer, table)
+    both = reference_logprobs(network, tokenizer, table, refusals=REFUSALS, seed=4, epochs=5)
+    answers, refusals = both[both["refusal"].isna()], both[both["refusal"].notna()]
+    assert alone["refusal"].isna().all() and answers["logprob"].tolist() == pytest.approx(alone["logprob"].tolist())
+    rows = rows_of(table, refusals=REFUSALS)
+    drawn = {(rows.ids[i], rows.drawn(i, 4, epoch)) for i in range(len(rows)) for epoch in range(5)}
+    assert set(zip(refusals["example_id"], refusals["refusal"], strict=True)) == drawn and len(refusals) == len(drawn)
+    # in German there is only one
+    answer, german = rows.refusals["de"][0], refusals[refusals["example_id"] == rows.ids[1]]
+    wanted = logprob(network, rows.encoded[1].prompt_ids, answer)
+    assert german["logprob"].tolist() == pytest.approx([wanted], abs=1e-4) and german["refusal"].tolist() == [0]
+    assert german["n_tokens"].tolist() == [len(answer)]
 
 
 def test_gradient_ascent_forgets_and_gd_holds_the_rest():

@@ -5,7 +5,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 import training
-from learning import MEMORISE, METHODS, forget, learn, rows_of
+from learning import MEMORISE, METHODS, forget, keeping, learn, rows_of
 from unlearning.models.load import load_model, load_tokenizer, save_model, save_pretrained_record
 from unlearning.train.memorise import memorise
 from unlearning.train.plan import make_plan
@@ -16,17 +16,17 @@ torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-@pytest.mark.parametrize("size", [1, 2])
-def test_micro_batches_equal_the_whole_batch(method, size):
-    whole, cut = (
-        forget(training.llama(), {**method, "micro_batch_size": s}, reference=training.model(9).double())
-        for s in (None, size)
+def test_micro_batches_equal_the_whole_batch(method):
+    whole, *cuts = (
+        forget(training.llama(), {**method, "micro_batch_size": size}, reference=training.model(9).double())
+        for size in (None, 1, 2)
     )
-    for row, other in zip(whole.log, cut.log, strict=True):
-        assert row["loss"] == pytest.approx(other["loss"], rel=1e-6)
-        assert row["grad_norm"] == pytest.approx(other["grad_norm"], rel=1e-6)
-    for got, wanted in zip(cut.model.parameters(), whole.model.parameters(), strict=True):
-        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-5)
+    for cut in cuts:
+        for row, other in zip(whole.log, cut.log, strict=True):
+            assert row["loss"] == pytest.approx(other["loss"], rel=1e-6)
+            assert row["grad_norm"] == pytest.approx(other["grad_norm"], rel=1e-6)
+        for got, wanted in zip(cut.model.parameters(), whole.model.parameters(), strict=True):
+            torch.testing.assert_close(got, wanted, rtol=0, atol=1e-5)
 
 
 def test_gradient_checkpointing_changes_nothing():
@@ -65,6 +65,29 @@ def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch,
     resumed = forget(training.model(), method, work=tmp_path)
     assert training.same_weights(resumed.model, whole.model)
     assert [(r["step"], r["loss"]) for r in resumed.log] == [(r["step"], r["loss"]) for r in whole.log]
+
+
+@pytest.mark.parametrize("lora", [None, {"r": 2, "dropout": 0.5, "targets": "all-linear"}], ids=["full", "lora"])
+def test_a_model_handed_out_after_an_epoch_is_that_of_a_shorter_run_and_training_goes_on_undisturbed(lora):
+    method = {"forget": "npo", "retain": "gd", "epochs": 3, "schedule": "constant", "warmup": 0, "lora": lora}
+    after, handed = keeping(1, 3)
+    whole = forget(training.model(), method, after=after)
+    assert training.same_weights(whole.model, forget(training.model(), method).model)
+    assert training.same_weights(handed[1][0], forget(training.model(), {**method, "epochs": 1}).model)
+    assert training.same_weights(handed[3][0], whole.model)
+    assert not training.same_weights(handed[1][0], whole.model)
+    assert handed[1][1] == {"steps": 3, "epochs": 1.0, "collapsed": False, "reason": None}
+    assert all(network.config.use_cache for network, _ in handed.values())
+
+
+def test_a_stopped_run_hands_out_the_model_it_stopped_with_for_the_epochs_it_does_not_reach():
+    method = {"forget": "ga", "retain": "gd", "retain_weight": 0.0, "lr": 0.05, "epochs": 20, "collapse_factor": 1}
+    after, handed = keeping(1, 19, 20)
+    stopped = forget(training.model(), method, after=after)
+    assert stopped.facts["collapsed"] and not handed[1][1]["collapsed"]
+    assert not training.same_weights(handed[1][0], stopped.model)
+    for epoch in (19, 20):
+        assert handed[epoch][1] == stopped.facts and training.same_weights(handed[epoch][0], stopped.model)
 
 
 def test_a_run_whose_retain_loss_explodes_is_stopped_and_marked():

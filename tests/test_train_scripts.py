@@ -104,24 +104,43 @@ def test_retraining_leaves_the_forget_set_out(scripts, data, target):
     assert len(log) == 2 and log["tokens"].sum() == sum(lengths)
 
 
-@pytest.mark.parametrize("name", ["npo_gd", "idk_kl"])
+@pytest.mark.parametrize("name", ["npo_gd", "idk_kl", "dpo_ap", "me_gd"])
 def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data, target, tmp_path, name):
     reference = {"split": "p2", "languages": ["en", "de"], "device": "cpu", "dtype": "float32"}
+    if name == "dpo_ap":
+        reference |= {"refusals": str(data["folder"] / "refusals.yaml"), "seed": 0, "epochs": 1}
     known = str(tmp_path / "ref.parquet")
     scripts("reference")(
         model=target, examples=data["examples"], splits=data["splits"], ref_logprobs=known, **reference
     )
-    assert len(read_table(known, "ref_logprobs")) == 8
+    assert len(read_table(known, "ref_logprobs")) == (16 if name == "dpo_ap" else 8)
     for turn in ("one", "two"):
         scripts("unlearn")(
             target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path / turn),
             ref_logprobs=known, refusals=str(data["folder"] / "refusals.yaml"),
             method={**METHODS[name], "lr": 1e-3, "epochs": 1, "batch_size": 4}, split="p2", languages=["en", "de"],
-            **RUNNING,
+            **RUNNING, e1=str(tmp_path / turn / "e1/model.json"), e1_weights=str(tmp_path / turn / "e1/weights"),
+            work=tmp_path / "work" if turn == "two" else None,
         )  # fmt: skip
+        assert (tmp_path / turn / "e1/model.json").read_bytes() == (tmp_path / turn / "model.json").read_bytes()
+        assert training.same_weights(*(load_model(tmp_path / turn / f"{e}model.json") for e in ("", "e1/")))
     assert (tmp_path / "one" / "model.json").read_bytes() == (tmp_path / "two" / "model.json").read_bytes()
     assert not training.same_weights(load_model(tmp_path / "one" / "model.json"), load_model(target))
     assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2
+
+
+def test_terms_on_spans_and_attention_find_what_they_need_through_the_script(scripts, data, target, tmp_path):
+    scripts("unlearn")(
+        target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path),
+        method={"forget": "palu", "retain": "attention_shift", "lr": 1e-3, "epochs": 2, "batch_size": 8}, split="p2",
+        languages=["en", "de"], **RUNNING,
+    )  # fmt: skip
+    log = read_table(tmp_path / "train_log.parquet", "train_log")
+    assert (log["forget_loss"] > 0).all() and (log["retain_loss"] > 0).all()
+    before, after = load_model(target).state_dict(), load_model(tmp_path / "model.json").state_dict()
+    changed = {key for key in before if not torch.equal(before[key], after[key])}
+    # attention shifting lets decoder layers train only, here the one there is
+    assert changed == {key for key in before if key.startswith("model.layers.0.")}
 
 
 @pytest.mark.parametrize("name", ["mp_idk", "tv"])

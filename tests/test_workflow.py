@@ -210,21 +210,23 @@ BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and_its_test(project):
     blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert [name for name, _ in blocks] == ["workflow/unlearning/forget/wga.py", "config/wga.yaml", "tests/test_wga.py"]
+    assert [name for name, _ in blocks] == [
+        "workflow/unlearning/forget/clipped_ga.py", "config/clipped.yaml", "tests/test_clipped_ga.py",
+    ]  # fmt: skip
     for name, text in blocks:
         (project.path / name).parent.mkdir(exist_ok=True)
         assert not (project.path / name).exists(), f"{name} exists already: the example must add a new one"
         (project.path / name).write_text(text, encoding="utf-8")
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/test_wga.py", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-q", "tests/test_clipped_ga.py", "-p", "no:cacheprovider"],
         cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
     )  # fmt: skip
-    project.overlays = ("config/minimal.yaml", "config/wga.yaml")
+    project.overlays = ("config/minimal.yaml", "config/clipped.yaml")
     assert project.run() == (
-        ["answer wga_gd none", "judge wga_gd none", "report", "score wga_gd none", "train wga_gd"],
+        ["answer clipped none", "judge clipped none", "report", "score clipped none", "train clipped"],
         [],
     )
-    assert set(scores(project)["method"]) == {"target", "retrain", "wga_gd"}
+    assert set(scores(project)["method"]) == {"target", "retrain", "clipped"}
 
 
 TAUGHT = ["train base", "train retrain", "train target"]
@@ -307,6 +309,67 @@ def test_a_language_model_as_the_primary_judge_reruns_the_same_alone(project):
     assert project.run() == (scored, by_llm)
     project.judged()
     assert project.run() == (REPORTED, [])  # back to the rule, which is as quick as a look into the store
+
+
+ON_TINY = {"benchmark": "mu2", "base_models": ["tiny"], "settings": ["four"], "splits": ["one"]}
+FOR_IT = "score~mu2_retain_ps"
+CHOSEN = ["answer idk_gd none", "judge idk_gd none", "report", "score idk_gd none", "select idk_gd"]
+
+
+def tried(number):
+    return [f"ask idk_gd~{number} none", f"{FOR_IT} idk_gd~{number} none", f"train idk_gd~{number}"]
+
+
+def searching(project, candidates, **more):
+    """From now on idk_gd is searched, and what `more` gives ga's experiment."""
+    project.merged("search", {
+        "experiments": {"small": {"methods": ["idk_gd"]}, "curve": {**ON_TINY, "methods": ["ga"], **more}},
+        "methods": {"idk_gd": {"candidates": candidates, "select": "mu2_retain_ps"}},
+        "base_models": {"tiny": {"methods": {"ga": {"epochs": 3}}}},
+    })  # fmt: skip
+
+
+def test_candidates_are_trained_one_is_selected_and_epochs_are_answered_in_one_job(project):
+    searching(project, {"lr": [5e-4], "epochs": [2, 1]}, score_epochs=[1])
+    by_epoch = ["answer ga none", "judge ga none", "judge ga none", "score ga none", "score ga none", "train ga"]
+    everything = sorted([*CHOSEN, *tried(1), *tried(2), f"{FOR_IT} target none", *by_epoch])
+    assert project.scheduled() == sorted(set(everything))
+    assert project.run() == (everything, [])
+    assert project.scheduled() == []
+
+
+def test_the_selected_model_is_a_link_and_its_whole_table_is_kept(project):
+    runs = project.path / "results/runs/mu2/tiny/four/one"
+    table = pd.read_parquet(runs / "idk_gd/s0/selection.parquet")
+    assert list(table["candidate"]) == [1, 2] and table["chosen"].sum() == 1
+    chosen = table[table["chosen"]].iloc[0]
+    best = runs / f"idk_gd~{chosen['candidate']}/s0"
+    assert (runs / "idk_gd/s0/model.json").read_bytes() == (best / "model.json").read_bytes()
+    assert (runs / "idk_gd/s0/weights/model.safetensors").samefile(best / "weights/model.safetensors")
+    page = (project.path / "results/report/index.html").read_text(encoding="utf-8")
+    assert "How the model of idk_gd was chosen" in page and "Scores by epoch" in page
+    found = scores(project)
+    assert set(found.loc[found["method"] == "ga", "epoch"]) == {1, 3}
+    assert set(found.loc[found["method"] == "idk_gd", "epoch"]) == {chosen["epochs"]}
+    kept = (runs / "ga/s0/e1/model.json").read_bytes()
+    assert kept != (runs / "ga/s0/model.json").read_bytes()
+
+
+def test_another_candidate_trains_itself_alone_and_another_criterion_nothing(project):
+    searching(project, {"lr": [5e-4, 1e-3], "epochs": [2, 1]}, score_epochs=[1])
+    assert project.scheduled() == sorted([*CHOSEN, *tried(3), *tried(4)])
+    searching(project, {"lr": [5e-4], "epochs": [2, 1]}, score_epochs=[1])
+    project.edit("workflow/unlearning/criteria/mu2_retain_ps.py", "KEEPS = 0.9", "KEEPS = 0.8")
+    assert project.scheduled() == CHOSEN
+    project.edit("workflow/unlearning/criteria/mu2_retain_ps.py", "KEEPS = 0.8", "KEEPS = 0.9")
+
+
+def test_fewer_epochs_train_nothing_and_more_train_again(project):
+    searching(project, {"lr": [5e-4], "epochs": [2, 1]})
+    asked = ["answer ga none", "judge ga none", "report", "score ga none"]
+    assert project.scheduled() == asked
+    searching(project, {"lr": [5e-4], "epochs": [2, 1]}, score_epochs="all")
+    assert project.scheduled() == [*asked, "train ga"]
 
 
 def test_code_that_changes_under_a_running_job_is_not_published(project):

@@ -85,6 +85,20 @@ def qwen3(vocab_size=None):
     )  # fmt: skip
 
 
+def deep(seed=0):
+    """A Llama of four layers and grouped heads."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(seed)
+    return LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer()), hidden_size=16, num_hidden_layers=4, num_attention_heads=4,
+            num_key_value_heads=2, intermediate_size=32, initializer_range=0.2, eos_token_id=1, pad_token_id=0,
+            bos_token_id=None,
+        )
+    )  # fmt: skip
+
+
 def gemma3():
     """A random Gemma3 of width 16 with a sliding window shorter than the texts in every other layer."""
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig

@@ -2,14 +2,14 @@
 
 
 def answer(
-    model: str,
+    model: str | list[str],
     questions: str,
-    answers: str,
-    likelihoods: str,
-    decoding: dict[str, dict],
-    max_new_tokens: int,
+    likelihoods: str | list[str],
     batch_size: int,
-    seed: int,
+    answers: str | list[str] = (),
+    decoding: dict[str, dict] | None = None,
+    max_new_tokens: int = 0,
+    seed: int = 0,
     groups: list[str] | None = None,
     splits: str | None = None,
     split: str | None = None,
@@ -18,10 +18,11 @@ def answer(
     dtype: str = "float32",
     threads: int = 1,
 ) -> None:
-    """Write `answers` and `likelihoods` (Parquet) of the model.json `model` for the items in `questions`.
+    """Write `likelihoods` and, where they are wanted, `answers` (Parquet) of a model.json for the items in `questions`.
 
-    `decoding` names the attack that chooses how answers are decoded, with its settings ({} is greedy). `groups`,
-    `splits`, `split` and `only` choose the items (see unlearning.answer.select). Raises ValueErrors of what it calls.
+    `model`, `likelihoods` and `answers` may be lists, one entry a model: all are asked in one job. `decoding` names the
+    attack that chooses how answers are decoded, with its settings ({} is greedy). `groups`, `splits`, `split` and
+    `only` choose the items (see unlearning.answer.select). Raises ValueErrors of what it calls.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -38,16 +39,22 @@ def answer(
     from unlearning.tables.artifacts import read_table, write_table
 
     chosen = Decoding()
-    for attack, settings in decoding.items():
+    for attack, settings in (decoding or {}).items():
         chosen = import_module(f"unlearning.attacks.{attack}").decoding(**settings)
     split_table = read_table(splits, "splits") if splits else None
     items = select(read_table(questions, "items"), groups, split_table, split, only)
     torch.set_num_threads(threads)
-    network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
-    scored = score(network, tokenizer, items, batch_size)
-    written = generate(network, tokenizer, items, chosen, seed, batch_size, max_new_tokens)
-    write_table(scored, likelihoods, "likelihoods")
-    write_table(written, answers, "answers")
+
+    def ask(model: str, scored: str, written: str | None) -> None:
+        network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
+        write_table(score(network, tokenizer, items, batch_size), scored, "likelihoods")
+        if written:
+            texts = generate(network, tokenizer, items, chosen, seed, batch_size, max_new_tokens)
+            write_table(texts, written, "answers")
+
+    models, scored, written = ([paths] if isinstance(paths, str) else paths for paths in (model, likelihoods, answers))
+    for paths in zip(models, scored, written or [None] * len(models), strict=True):
+        ask(*paths)
 
 
 if __name__ == "__main__":

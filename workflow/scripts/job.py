@@ -36,6 +36,14 @@ def _named(part) -> dict:
     return {k: v if isinstance(v, str) else list(v) for k, v in part.items()}
 
 
+def _each(outputs: dict) -> dict[str, str]:
+    """name -> path of every output; those of a list are name/0, name/1 …"""
+    found = {}
+    for name, paths in outputs.items():
+        found |= {name: paths} if isinstance(paths, str) else {f"{name}/{i}": path for i, path in enumerate(paths)}
+    return found
+
+
 def _contents(inputs: dict) -> dict[str, list[str]]:
     paths = {k: [v] if isinstance(v, str) else v for k, v in inputs.items()}
     return {name: [store.content_of(Path(p)) for p in group] for name, group in paths.items()}
@@ -70,7 +78,8 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
             _run(snakemake, function, restore)
         except Exception as error:
             traceback.print_exc()
-            ledger.record_failure(LEDGER, snakemake.rule, next(iter(_named(snakemake.output).values())), error, log)
+            first = next(iter(_each(_named(snakemake.output)).values()))
+            ledger.record_failure(LEDGER, snakemake.rule, first, error, log)
             sys.exit(1)
 
 
@@ -79,16 +88,17 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     os.environ["OMP_NUM_THREADS"] = str(snakemake.threads)  # read when torch is imported, in the script's function
     job = snakemake.params.job
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
+    made = _each(outputs)
     _check_code(job)
     contents = _contents(inputs)
     key = store.job_key(job["code"], job["values"], contents)
-    restored = restore and store.restore(STORE, key, outputs)
+    restored = restore and store.restore(STORE, key, made)
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
         whole = function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
         _check_code(job)
         if restore and whole is not False:
-            store.save(STORE, key, outputs)
+            store.save(STORE, key, made)
     seconds = time.perf_counter() - started
     action = "restored" if restored else "computed"
     facts = {
@@ -96,8 +106,8 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
         "inputs": _inside(inputs, contents),
         "key": key, "action": action, "seconds": round(seconds, 3), "versions": provenance.versions(),
     }  # fmt: skip
-    for path in outputs.values():
+    for path in made.values():
         if Path(path).suffix in (".parquet", ".json"):
             provenance.write(path, facts)
-    first = next(iter(outputs.values()))
+    first = next(iter(made.values()))
     ledger.record(LEDGER, snakemake.rule, first, action, seconds)

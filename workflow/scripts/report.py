@@ -4,7 +4,16 @@ from pathlib import Path
 
 from unlearning.report.assemble import assemble
 from unlearning.report.html import render
-from unlearning.report.sources import read_funnel, read_logs, read_roles, read_runs, read_scores, read_times, read_usage
+from unlearning.report.sources import (
+    read_funnel,
+    read_logs,
+    read_roles,
+    read_runs,
+    read_scores,
+    read_selections,
+    read_times,
+    read_usage,
+)
 from unlearning.tables.artifacts import replacing_folder, write_table, write_text
 from unlearning.tables.schemas import schema
 
@@ -29,13 +38,14 @@ def report(
     rejected: list[str] = (),
     kept: list[str] = (),
     usage: list[str] = (),
+    selections: list[str] = (),
     benchmarks: str = "results/benchmarks",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
-    tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `benchmarks`: Snakemake's
-    benchmark files; may be missing.
+    tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
+    candidates of searched methods. `benchmarks`: Snakemake's benchmark files; may be missing.
     """
     import yaml
 
@@ -45,7 +55,7 @@ def report(
     fingerprint = write_table(found[schema("scores").names], Path(scores_all), "scores")
     with replacing_folder(Path(tables)) as table_folder, replacing_folder(Path(figures)) as figure_folder:
         roles = read_roles(yaml.safe_load(config_text) or {})
-        panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder)
+        panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder, read_selections(selections))
         html = render(
             texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
             yaml.safe_load(texts["metrics.yaml"]), read_usage(usage),

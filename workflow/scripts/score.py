@@ -5,9 +5,9 @@ def score(
     questions: str,
     splits: str,
     values: list[str],
-    answers: str,
-    likelihoods: str,
-    verdicts: str,
+    answers: str | list,
+    likelihoods: str | list,
+    verdicts: str | list,
     second_verdicts: list[str],
     target: list[str],
     retrain: list[str],
@@ -18,12 +18,14 @@ def score(
     judge: str,
     second_judges: list[str],
     draws: int,
+    selection: str | list = (),
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
 
     `target` and `retrain` list the same three tables of the model before unlearning and of the one trained without the
-    forget set. `second_verdicts` are those of `second_judges` on the run itself. `identity` fills the columns that name
-    the run; its `split` says what is forgotten.
+    forget set. `second_verdicts` are those of `second_judges` on the run itself. What no metric needs may be left out
+    (empty). `identity` fills the columns that name the run; its `split` says what is forgotten. With the table of a
+    `selection` whose candidates differ in it, `epoch` is what the chosen one trained.
     Raises TableError for a table that breaks its contract.
     """
     from dataclasses import replace
@@ -39,12 +41,16 @@ def score(
 
     names = ("answers", "likelihoods", "verdicts")
     items = with_groups(read_table(questions, "items"), read_table(splits, "splits"), identity["split"])
-    asked = read_table(answers, "answers", ["item_id"])["item_id"].unique()
+    if selection:
+        chosen = read_table(selection, "selection").query("chosen")
+        identity = identity | {"epoch": int(chosen["epochs"].iloc[0])}
+    given = next(path for path in (answers, likelihoods) if path)
+    asked = read_table(given, "answers" if given is answers else "likelihoods", ["item_id"])["item_id"].unique()
     items = items[items["item_id"].isin(asked)]
 
     def tables(paths: list[str]) -> Tables:
-        read = (read_table(path, name) for path, name in zip(paths, names, strict=True))
-        return Tables(*(table[table["item_id"].isin(items["item_id"])] for table in read))
+        read = {name: read_table(path, name) for name, path in zip(names, paths, strict=True) if path}
+        return Tables(**{name: table[table["item_id"].isin(items["item_id"])] for name, table in read.items()})
 
     own = tables([answers, likelihoods, verdicts])
     if second_verdicts:
@@ -53,8 +59,8 @@ def score(
     view = View(
         items=items,
         run=own,
-        target=tables(target),
-        retrain=tables(retrain),
+        target=tables(target) if target else Tables(),
+        retrain=tables(retrain) if retrain else None,
         languages={code: Language(**facts) for code, facts in languages.items()},
         values=pd.concat([read_table(path, "values") for path in values]) if values else None,
         seed=identity["seed"],

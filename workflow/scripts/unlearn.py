@@ -20,16 +20,18 @@ def unlearn(
     ref_logprobs: Path | None = None,
     refusals: Path | None = None,
     work: Path | None = None,
+    **epochs: Path,
 ) -> None:
     """Make `target` forget the forget set of `split` by `method`; write the `model` record, its `weights` and `log`.
 
     `ref_logprobs` and `refusals` are read only where the method or its terms need them, and a frozen copy of the target
-    is kept only where one needs that.
+    is kept only where one needs that. `epochs`: e<number> -> the record to write after that epoch, its weights beside
+    it (e<number>_weights, which only the rule needs); below `work`, if that is given, until the run is done.
     """
     from unlearning.models.optional import leave_out_unused
 
     leave_out_unused()
-    from unlearning.models.load import find_device, load_model, load_tokenizer, save_model
+    from unlearning.models.load import find_device, link_model, load_model, load_tokenizer, save_model
     from unlearning.tables.artifacts import read_table, write_table
     from unlearning.train.plan import make_plan
     from unlearning.train.rows import of_split, read_refusals
@@ -49,10 +51,19 @@ def unlearn(
     sentences = read_refusals(refusals) if "refusals" in needs else None
     forget, retain = (of_split(table, parts, split, group, languages) for group in ("forget", "retain"))
     reference = load_model(target, device) if "reference_model" in needs else None
-    running = {"target": target, "device": device, "reference": reference, "work": work}
+    places = {name: Path(path) for name, path in epochs.items() if not name.endswith("_weights")}
+    drafts = {name: Path(work) / name / "model.json" if work else place for name, place in places.items()}
+
+    def saving(draft: Path):
+        return lambda network, facts, finish=None: save_model(network, tokenizer, draft, facts, finish)
+
+    after = {int(name.removeprefix("e")): saving(draft) for name, draft in drafts.items()}
+    running = {"target": target, "device": device, "reference": reference, "work": work, "after": after}
     tables = {"forget": forget, "retain": retain, "refusals": sentences, "ref_logprobs": known}
     given = Given(load_model(target, device), tokenizer, plan=plan, seed=seed, **tables, **running)
     unlearned = importlib.import_module(f"unlearning.methods.{plan.method}").unlearn(given)
+    for name in drafts if work else ():
+        link_model(drafts[name], places[name])
     write_table(unlearned.log, log, "train_log")
     save_model(unlearned.model, tokenizer, model, unlearned.facts, unlearned.finish)
 

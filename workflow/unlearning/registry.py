@@ -1,6 +1,7 @@
 """The registries: a folder of modules, a name for each, and the literals a module declares, read without importing it.
 
-forget, retain, methods, metrics, attacks, judges, data/checks: a name there is the module `unlearning.<folder>.<name>`.
+forget, retain, methods, criteria, metrics, attacks, judges, data/checks: a name there is the module
+`unlearning.<folder>.<name>`.
 """
 
 import ast
@@ -19,7 +20,7 @@ def module_file(module: str, root: Path = ROOT) -> Path | None:
 
 
 def available(folder: str, root: Path = ROOT) -> list[str]:
-    """The names a registry folder offers: its modules, e.g. available("forget") -> ["ga", "idk", "npo"]."""
+    """The names a registry folder offers: its modules, e.g. available("retain") -> ["ap", "gd", "kl", "none"]."""
     return sorted(p.stem for p in (root / PACKAGE / folder).glob("*.py") if not p.stem.startswith("_"))
 
 

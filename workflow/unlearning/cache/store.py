@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from unlearning.tables.artifacts import sha256_file, write_text
+from unlearning.tables.artifacts import link, sha256_file, write_text
 
 MANIFEST = "manifest.json"
 
@@ -37,19 +37,22 @@ def _counts(path: Path) -> bool:
     return path.is_file() and path.name != ".snakemake_timestamp"
 
 
-def _link(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _covers(entry: Path, outputs: Mapping[str, Path]) -> bool:
+    """Whether an entry has all of `outputs`: a job may have been asked for fewer when it was kept."""
     try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(source, target)
+        kept = json.loads((entry / MANIFEST).read_text())
+        return set(outputs) <= {*kept["files"], *kept["folders"]}
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 def save(store: Path, key: str, outputs: Mapping[str, Path]) -> None:
-    """Keep the output files and folders under `key`. Does nothing when the entry is there; atomic otherwise."""
+    """Keep the output files and folders under `key`; atomic. An entry that has them all stands, any other goes."""
     entry = Path(store) / key[:2] / key
     if entry.exists():
-        return
+        if _covers(entry, outputs):
+            return
+        shutil.rmtree(entry, ignore_errors=True)
     entry.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{key[:8]}.", suffix=".tmp", dir=entry.parent))
     try:
@@ -59,7 +62,7 @@ def save(store: Path, key: str, outputs: Mapping[str, Path]) -> None:
             members = [path] if path.is_file() else [p for p in sorted(path.rglob("*")) if _counts(p)]
             for member in members:
                 inside = Path(name) / member.relative_to(path) if path.is_dir() else Path(name)
-                _link(member, work / "files" / inside)
+                link(member, work / "files" / inside)
                 files[str(inside)] = sha256_file(member)
         write_text(
             work / MANIFEST,
@@ -74,7 +77,8 @@ def save(store: Path, key: str, outputs: Mapping[str, Path]) -> None:
 
 
 def restore(store: Path, key: str, outputs: Mapping[str, Path]) -> bool:
-    """Put the files kept under `key` in place. False when there is no whole, intact entry; a damaged one is removed."""
+    """Put the files kept under `key` in place. False when there is no intact entry that has them all; a damaged one is
+    removed."""
     entry = Path(store) / key[:2] / key
     manifest = entry / MANIFEST
     try:
@@ -84,6 +88,8 @@ def restore(store: Path, key: str, outputs: Mapping[str, Path]) -> bool:
         kept, intact = None, False
     if not intact:
         shutil.rmtree(entry, ignore_errors=True)
+        return False
+    if not _covers(entry, outputs):
         return False
     os.utime(manifest)  # last use, for `prune`
     for name, path in outputs.items():
@@ -98,10 +104,10 @@ def _put_back(source: Path, target: Path, folder: bool) -> None:
         if folder:
             (work / "new").mkdir()
             for member in (p for p in source.rglob("*") if p.is_file()):
-                _link(member, work / "new" / member.relative_to(source))
+                link(member, work / "new" / member.relative_to(source))
             shutil.rmtree(target, ignore_errors=True)
         else:
-            _link(source, work / "new")
+            link(source, work / "new")
             os.utime(work / "new")  # newer than its inputs, as a computed file would be
         os.replace(work / "new", target)
     finally:

@@ -74,14 +74,18 @@ def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
         )
 
 
-def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
+def lacking(benchmark: Mu2 | Files, metrics: Iterable[str]) -> list[str]:
+    """Why each of `metrics` that does not fit the benchmark's questions does not."""
     there = offers(benchmark)
-    lacks = {m: [i for i in declared(f"unlearning.metrics.{m}", "ITEMS", ()) if i not in there]
-             for m in available("metrics")}  # fmt: skip
+    lacks = {m: [i for i in declared(f"unlearning.metrics.{m}", "ITEMS", ()) if i not in there] for m in metrics}
+    return [_reason(metric, missing[0], benchmark.kind) for metric, missing in lacks.items() if missing]
+
+
+def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
     for metric in benchmark.metrics:
-        yield from known(key, metric, lacks, "metric")
-    if reasons := [_reason(m, lacks[m][0], benchmark.kind) for m in benchmark.metrics if lacks.get(m)]:
-        fit = listed(m for m, missing in lacks.items() if not missing)
+        yield from known(key, metric, available("metrics"), "metric")
+    if reasons := lacking(benchmark, [m for m in benchmark.metrics if m in available("metrics")]):
+        fit = listed(m for m in available("metrics") if not lacking(benchmark, [m]))
         yield f"{key}: {'; '.join(reasons)}. Metrics that fit this benchmark: {fit}"
     if twice := repeated(benchmark.metrics):
         yield f"{key}: a metric is listed twice ({twice}); list each once"

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 
 from unlearning.config import parameters
 from unlearning.config.benchmarks import Mu2
-from unlearning.config.check_benchmarks import background
+from unlearning.config.check_benchmarks import background, lacking
+from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.problems import known
+from unlearning.config.runs import candidates_of, epochs_of
 from unlearning.config.schema import Config, Experiment
 from unlearning.registry import available, declared
 
@@ -27,6 +29,8 @@ def fits(config: Config) -> Iterable[str]:
             yield from _heldout(config, f"experiments.{name}", experiment)
             yield from _background(config, f"experiments.{name}", experiment)
             yield from _shapes(config, f"experiments.{name}", experiment)
+            yield from _epochs(config, f"experiments.{name}", experiment)
+            yield from _criteria(config, f"experiments.{name}", experiment)
 
 
 def _names(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
@@ -89,11 +93,59 @@ def _background(config: Config, key: str, experiment: Experiment) -> Iterable[st
 
 
 def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
-    """Attacks whose numbers do not fit a small model's architecture."""
-    for part in dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+")):
-        module = f"unlearning.attacks.{config.attacks[part].attack}"
-        values = declared(module, "PARAMS", {}) | config.attacks[part].params
+    """Attacks and methods whose numbers do not fit a small model's architecture."""
+    parts = dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+"))
+    attacks = [
+        (f"attacks: attack {p}", f"unlearning.attacks.{config.attacks[p].attack}", config.attacks[p].params)
+        for p in parts
+    ]
+    for base in experiment.base_models:
+        if architecture := config.base_models[base].architecture:
+            used = [*attacks, *_modules(config, base, experiment)]
+            problems = [
+                problem
+                for what, module, params in used
+                for problem in parameters.check_shape(
+                    f"{key}.{what} on base model {base}",
+                    declared(module, "PARAMS", {}) | params,
+                    module,
+                    architecture.model_dump(),
+                )
+            ]
+            yield from dict.fromkeys(problems)
+
+
+def _modules(config: Config, base: str, experiment: Experiment) -> Iterable[tuple[str, str, dict]]:
+    """The modules of an experiment's methods on a base model: what to call one, its name, its parameters."""
+    for method in experiment.methods:
+        for name in candidates_of(config, base, method) or [method]:
+            trained = method_for(config, base, name)
+            for module in trained.modules:
+                yield f"methods: method {name}", module, trained.params
+
+
+def _epochs(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Epochs that a method never reaches, or of a method whose epochs are those of several candidates."""
+    for method in experiment.methods if experiment.score_epochs else []:
+        if config.methods[method].select:
+            yield (
+                f"{key}.score_epochs: method {method} is chosen among candidates, whose epochs are not kept; score a "
+                "method by epoch that has no candidates, e.g. one with the keys of the candidate that was chosen"
+            )
+            continue
         for base in experiment.base_models:
-            if architecture := config.base_models[base].architecture:
-                where = f"{key}.attacks: attack {part} on base model {base}"
-                yield from parameters.check_shape(where, values, module, architecture.model_dump())
+            last = epochs_of(config, base, method)
+            if experiment.score_epochs != "all" and (beyond := [e for e in experiment.score_epochs if e > last]):
+                yield (
+                    f"{key}.score_epochs: {', '.join(map(str, beyond))} asked for, but method {method} trains {last} "
+                    f"epochs on base model {base}; give at most {last}, or all"
+                )
+
+
+def _criteria(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Criteria that read metrics for which the benchmark's questions lack something."""
+    benchmark = config.benchmarks[experiment.benchmark]
+    for method in experiment.methods:
+        if criterion := config.methods[method].select:
+            for reason in lacking(benchmark, declared(f"unlearning.criteria.{criterion}", "METRICS")):
+                yield f"methods.{method}.select: {criterion} does not fit benchmark {experiment.benchmark}: {reason}"

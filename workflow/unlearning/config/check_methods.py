@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from unlearning.config import parameters
+from unlearning.config import candidates, parameters
 from unlearning.config.methods import Method
 from unlearning.config.problems import known, listed, refuse
 from unlearning.config.schema import Config
@@ -25,6 +25,7 @@ def check(config: Config) -> Iterable[str]:
         if name in RESERVED:
             yield f"methods.{name}: the names {', '.join(RESERVED)} are reserved; choose another"
         yield from _method(f"methods.{name}", method, method.params)
+        yield from _candidates(f"methods.{name}", method)
     for name, entry in config.base_models.items():
         for method, changed in entry.methods.items():
             yield from _changed(config, name, method, changed)
@@ -77,6 +78,19 @@ def _method(key: str, method: Method, params: dict) -> Iterable[str]:
     yield from parameters.check(f"{key}.params", params, modules, "hyper-parameter")
 
 
+def _candidates(key: str, method: Method) -> Iterable[str]:
+    """Candidates that cannot be trained or chosen from; what the entry itself gets wrong is not said again."""
+    if problems := list(candidates.check(key, method)):
+        yield from problems
+        return
+    entries, problems = candidates.entries(key, method)
+    yield from problems
+    where = f"{key}.candidates"
+    own = set(_method(where, method, method.params))
+    found = (problem for entry in entries for problem in _method(where, entry, entry.params))
+    yield from dict.fromkeys(problem for problem in found if problem not in own)
+
+
 def _changed(config: Config, base: str, name: str, changed: dict) -> Iterable[str]:
     """The keys of a method that a base model changes, once they stand in the method's own."""
     key = f"base_models.{base}.methods"
@@ -85,10 +99,14 @@ def _changed(config: Config, base: str, name: str, changed: dict) -> Iterable[st
     if unknown:
         yield from unknown
         return
+    if "select" in changed:
+        yield f"{key}.{name}.select: the criterion is the same for every base model; set it in methods.{name}"
     merged = merge(config, base, name)
     if isinstance(merged, Method):
         own = changed.keys() & {"method", "forget", "retain"}
         yield from _method(f"{key}.{name}", merged, merged.params if own else changed.get("params") or {})
+        if "candidates" in changed:
+            yield from _candidates(f"{key}.{name}", merged)
     else:
         yield from merged
 
@@ -108,11 +126,15 @@ def merge(config: Config, base: str, name: str) -> Method | list[str]:
 
 
 def method_for(config: Config, base_model: str, method: str) -> Method:
-    """The method with the keys that differ for this base model put in. ConfigError when the result is not valid."""
-    merged = merge(config, base_model, method)
+    """The method with the keys that differ for this base model put in; `<method>~<number>` is one of its candidates.
+
+    ConfigError when the result is not valid.
+    """
+    name, _, number = method.partition("~")
+    merged = merge(config, base_model, name)
     if isinstance(merged, list):
         refuse(merged)
-    return merged
+    return candidates.candidate(merged, int(number)) if number else merged
 
 
 def _attacks(config: Config) -> Iterable[str]:

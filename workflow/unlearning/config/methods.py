@@ -1,6 +1,6 @@
 """The sections about unlearning methods and attacks."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,9 @@ class Method(Section):
     retain: Name = Field("none", description="retain term; of method pair only")
     forget_weight: float = Field(1.0, description="weight of the forget term")
     retain_weight: float = Field(1.0, description="weight of the retain term")
-    params: dict[str, Parameter] = Field({}, description="hyper-parameters of the terms or of the method, e.g. beta")
+    params: dict[str, Parameter | None] = Field(
+        {}, description="hyper-parameters of the terms or of the method, e.g. beta; each takes those it knows"
+    )
     reduction: Literal["token_mean", "sequence_sum"] = Field("token_mean", description="how a term sums over tokens")
     epochs: Positive = Field(description="passes over the forget set (of lingtea: forget and retain epochs)")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")
@@ -30,9 +32,21 @@ class Method(Section):
     betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
     max_grad_norm: float = Field(1.0, gt=0, description="gradient clipping")
     collapse_factor: float = Field(
-        20.0, gt=1, description="stop when the retain loss passes this multiple of its start"
+        20.0, gt=1, description="stop when the retain loss, in nats, passes this multiple of its start"
     )
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = as the base model says")
+    candidates: dict[str, Annotated[list[Parameter], Field(min_length=1)]] = Field(
+        {}, description="key -> values to try (`lr`, `params.beta`); every combination is trained"
+    )
+    select: Name | None = Field(
+        None, description="criterion by which one of the candidates becomes the method's model, e.g. mu2_retain_ps"
+    )
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it names: its own and, of a plain pair, the two terms."""
+        terms = [f"unlearning.forget.{self.forget}", f"unlearning.retain.{self.retain}"] if self.forget else []
+        return [f"unlearning.methods.{self.method}", *terms]
 
 
 class Attack(Section):

@@ -1,8 +1,9 @@
 """Parameters of terms and attacks, held against what their modules declare; no module is imported.
 
-PARAMS  name -> default, which says the kind: a word, a whole number, a number, true or false
-LIMITS  name -> the words it may be, or its range: gt, ge, lt, le as in pydantic's Field; or `divides`: the keys of a
-        model's architecture that the number must divide
+PARAMS  name -> default, which says the kind: a word, a whole number, a number, true or false; null: a whole number, or
+        null again
+LIMITS  name -> the words it may be, or its range: gt, ge, lt, le as in pydantic's Field; or, of a model's architecture,
+        `divides`: the keys that the number must divide, and `below`: the key that it must be smaller than
 """
 
 import operator
@@ -28,10 +29,13 @@ def check(key: str, given: Mapping, modules: Iterable[str], what: str) -> Iterab
     for word, value in given.items():
         yield from known(key, word, defaults, what)
         if word in defaults:
-            yield from _value(f"{key}.{word}", value, type(defaults[word]), limits.get(word, {}))
+            yield from _value(f"{key}.{word}", value, defaults[word], limits.get(word, {}))
 
 
-def _value(key: str, value: object, kind: type, limits: tuple | dict) -> Iterable[str]:
+def _value(key: str, value: object, default: object, limits: tuple | dict) -> Iterable[str]:
+    if value is None and default is None:
+        return
+    kind = int if default is None else type(default)
     fits = isinstance(value, (int, float) if kind is float else kind) and isinstance(value, bool) == (kind is bool)
     if not fits:
         yield f"{key}: {value!r} should be {KINDS[kind]}"
@@ -44,8 +48,12 @@ def _value(key: str, value: object, kind: type, limits: tuple | dict) -> Iterabl
 
 
 def check_shape(key: str, parameters: Mapping, module: str, architecture: Mapping) -> Iterable[str]:
-    """The problems of `parameters` with a model's `architecture`: numbers that have to divide one of its keys."""
+    """The problems of `parameters` with a model's `architecture`: numbers to divide or stay below its keys."""
     for word, limits in declared(module, "LIMITS", {}).items():
-        for part in limits.get("divides", ()) if isinstance(limits, dict) else ():
-            if architecture[part] % parameters[word]:
-                yield f"{key}: {word} {parameters[word]} does not divide {part} {architecture[part]}; change either"
+        limits, value = limits if isinstance(limits, dict) else {}, parameters[word]
+        for part in limits.get("divides", ()):
+            if architecture[part] % value:
+                yield f"{key}: {word} {value} does not divide {part} {architecture[part]}; change either"
+        if "below" in limits and value is not None and value >= architecture[limits["below"]]:
+            most = architecture[limits["below"]] - 1
+            yield f"{key}: {word} {value} is too large, at most {most} (counted from 0, {limits['below']} {most + 1})"

@@ -44,6 +44,9 @@ class Experiment(Section):
         description="unlearning methods; target and retrain come by themselves, so it may be empty"
     )
     seeds: list[int] = Field([0], min_length=1, description="seeds of training")
+    score_epochs: list[Count] | Literal["all"] = Field(
+        [], description="epochs after which the unlearned models are scored too, besides their last; all = each of them"
+    )
     attacks: dict[str, list[Name] | Literal["all"]] = Field(
         {}, description="attack name (compose with +) -> the methods it is tried on, or all"
     )

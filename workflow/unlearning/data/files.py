@@ -164,7 +164,7 @@ def _examples(records: pd.DataFrame, benchmark: str) -> pa.Table:
         "example_id": records["id"], "benchmark": benchmark, "knowledge_id": records["knowledge_id"],
         "group": records["set_group"].isin(MEMBER_GROUPS).map({True: "memorised", False: "background"}),
         "person_id": records["person_id"], "language": records["language"], "modality": "text",
-        "messages": user_messages(records["question"]), "value": records["value"],
+        "messages": user_messages(records["question"]), "value": records["value"], "domain": records["set"],
         "answer": records["answer"].where(~document, records["document"]),
     })  # fmt: skip
 

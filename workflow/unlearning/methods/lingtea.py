@@ -9,9 +9,8 @@ from unlearning.models.encode import pad_id
 from unlearning.models.forward import token_logprobs
 from unlearning.seeds import seed_for
 from unlearning.train.data import Schedule
-from unlearning.train.divergence import divergence, log_distribution
 from unlearning.train.loop import Side, Trained, train
-from unlearning.train.nll import nll
+from unlearning.train.nll import divergence, log_softmax, nll
 from unlearning.train.rows import encode_rows
 from unlearning.train.terms import Term, term_of
 from unlearning.train.unlearn import Given
@@ -56,8 +55,7 @@ def unlearn(given: Given) -> Trained:
     rows = {name: encode_rows(tokenizer, getattr(given, name), plan.max_length) for name in terms}
     weights = {"forget": plan.forget_weight, "retain": plan.retain_weight}
     sides = [Side(name, terms[name], weights[name], rows[name]) for name in terms]
-    options = {"device": given.device, "reference": given.reference, "work": given.work}
-    return train(given.model, sides, draw, per_epoch, plan, seed, pad_id(tokenizer), **options)
+    return train(given.model, sides, draw, per_epoch, plan, seed, pad_id(tokenizer), **given.running)
 
 
 def retain_loss(
@@ -76,7 +74,7 @@ def retain_loss(
     the token before and sums the KL over tokens; we pair it with y_t and reduce both parts alike (our reading).
     """
     weight_BT = token_logprobs(ref_logits_BTV, labels_BT, mask_BT).exp()
-    soft_BT = divergence(log_distribution(ref_logits_BTV / temperature), log_distribution(logits_BTV / temperature))
+    soft_BT = divergence(log_softmax(ref_logits_BTV / temperature), log_softmax(logits_BTV / temperature))
     loss_BT = weight_BT * temperature**2 * soft_BT - (1 - weight_BT) * logprobs_BT
     return nll(-loss_BT, mask_BT, reduction)
 

@@ -5,8 +5,8 @@ import math
 import torch
 
 from unlearning.train import mixed
-from unlearning.train.divergence import divergence, log_distribution
 from unlearning.train.loop import Trained
+from unlearning.train.nll import divergence, log_softmax
 from unlearning.train.terms import Term
 from unlearning.train.unlearn import Given
 
@@ -34,8 +34,8 @@ def losses(
     Columns are positions 2 to L of the text: nothing predicts its first token, but the length L counts it.
     `value_mask_BT` marks F.
     """
-    logp_BTV = log_distribution(logits_BTV)
-    aim_BTV = torch.where(value_mask_BT[..., None], -math.log(logp_BTV.shape[-1]), log_distribution(ref_logits_BTV))
+    logp_BTV = log_softmax(logits_BTV)
+    aim_BTV = torch.where(value_mask_BT[..., None], -math.log(logp_BTV.shape[-1]), log_softmax(ref_logits_BTV))
     kl_BT = divergence(logp_BTV, aim_BTV)
     length_B = mask_BT.sum(-1) + 1
     marked = {"forget": mask_BT & value_mask_BT, "retain": mask_BT & ~value_mask_BT}

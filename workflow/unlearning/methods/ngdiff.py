@@ -53,8 +53,7 @@ def unlearn(given: Given) -> Trained:
         plan,
         given.seed,
         pad_id(tokenizer),
-        given.device,
-        work=given.work,
+        **given.running,
         trainer=functools.partial(UnitGradients, plain=own["step"] == "plain", auto=own["eta"] == "auto"),
     )
 

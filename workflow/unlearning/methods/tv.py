@@ -33,6 +33,8 @@ def unlearn(given: Given) -> Trained:
     rows = encode_rows(tokenizer, given.forget, plan.max_length)
     schedule = Schedule(len(rows), plan.batch_size, plan.epochs, given.seed)
     side = Side("forget", term_of(gd, own), plan.forget_weight, rows)
+    finish = functools.partial(subtract, given.target, alpha=own["alpha"])
+    after = {epoch: functools.partial(hand, finish=finish) for epoch, hand in (given.after or {}).items()}
     trained = train(
         given.model,
         [side],
@@ -41,11 +43,10 @@ def unlearn(given: Given) -> Trained:
         plan,
         given.seed,
         pad_id(tokenizer),
-        given.device,
-        work=given.work,
+        **given._replace(after=after).running,
         callbacks=[Overfit(schedule.steps_per_epoch, own["overfit_nll"])],
     )
-    return trained._replace(finish=functools.partial(subtract, given.target, alpha=own["alpha"]))
+    return trained._replace(finish=finish)
 
 
 class Overfit(TrainerCallback):

@@ -7,6 +7,7 @@ lengths, never by comparing ids with the padding id: a tokenizer whose padding i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,17 +19,32 @@ class EncodeError(ValueError):
     """A text cannot be turned into tokens; the message says which and why."""
 
 
+# From where to where in a text, in characters.
+Span = tuple[int, int]
+
+
 class Encoded(NamedTuple):
-    """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value."""
+    """One example in token ids. `value_mask[t]` says whether `answer_ids[t]` belongs to the value.
+
+    `question_mask[t]` says whether `prompt_ids[t]` belongs to a question; None until looked for.
+    `spans`: per token of prompt and answer the number of the sensitive span it belongs to, from 1, or 0; None = not
+    looked for (see `unlearning.train.spans`).
+    """
 
     prompt_ids: list[int]
     answer_ids: list[int]
     value_mask: list[bool]
+    question_mask: list[bool] | None = None
+    spans: list[int] | None = None
 
 
 @dataclass
 class Batch:
-    """Padded examples. `labels_BT` holds the answers; where `mask_BT` is False it holds the padding id (never −100)."""
+    """Padded examples. `labels_BT` holds the answers; where `mask_BT` is False it holds the padding id (never −100).
+
+    `text_mask_BU`: of the last U columns, which hold a token of a question or an answer that something predicts; U
+    reaches back to the batch's earliest question. None where an example's question is not marked.
+    """
 
     input_ids_BS: "torch.Tensor"
     attention_mask_BS: "torch.Tensor"
@@ -36,10 +52,13 @@ class Batch:
     labels_BT: "torch.Tensor"
     mask_BT: "torch.Tensor"
     value_mask_BT: "torch.Tensor"
+    spans_BS: "torch.Tensor"
+    text_mask_BU: "torch.Tensor | None" = None
 
     def to(self, device: "torch.device | str") -> "Batch":
         """The same batch on `device`."""
-        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in vars(self).items()})
+        there = {name: tensor for name, tensor in vars(self).items() if tensor is not None}
+        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in there.items()})
 
 
 def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence[Sequence[dict]]) -> list[list[int]]:
@@ -50,29 +69,34 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
     of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
     has none. What follows is plain text, without the roles and standing instructions of a template.
     """
-    turns = [[{"role": m["role"], "content": m["content"]} for m in messages] for messages in conversations]
+    turns = [_turns(messages) for messages in conversations]
     asked = iter(_by_template(tokenizer, [messages for messages in turns if messages]))
     start = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
     return [next(asked) if messages else [start] for messages in turns]
 
 
+def _turns(messages: Sequence[dict]) -> list[dict]:
+    return [{"role": m["role"], "content": m["content"]} for m in messages]
+
+
 def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[list[int]]:
     if not turns:
         return []
-    texts = [_rendered(tokenizer, messages) for messages in turns]
+    coded = _code(tokenizer, _written(tokenizer, turns)).input_ids
     if tokenizer.chat_template:
-        return [list(ids) for ids in tokenizer(texts, add_special_tokens=False).input_ids]
-    return [_unended(tokenizer, ids) for ids in tokenizer(texts).input_ids]
+        return [list(ids) for ids in coded]
+    return [list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids) for ids in coded]
 
 
-def _unended(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int]) -> list[int]:
-    return list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids)
+def _written(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[str]:
+    """Each conversation as one text, up to where the answer begins."""
+    if tokenizer.chat_template:
+        return tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
+    return ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
 
 
-def _rendered(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> str:
-    if not tokenizer.chat_template:
-        return "".join(f"{turn['content']}\n" for turn in messages)
-    return tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, enable_thinking=False)
+def _code(tokenizer: "PreTrainedTokenizerBase", texts: list[str], **options):
+    return tokenizer(texts, add_special_tokens=not tokenizer.chat_template, **options)
 
 
 def encode_prompt(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> list[int]:
@@ -96,9 +120,9 @@ def encode_all(
     """
     if not len(answers):
         return []
-    spans = [_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
+    spans = [value_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
     if any(spans):
-        _needs_offsets(tokenizer)
+        check_offsets(tokenizer, "a value")
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
     offsets = coded["offset_mapping"] if any(spans) else [None] * len(spans)
     prompts = encode_prompts(tokenizer, conversations)
@@ -109,26 +133,28 @@ def encode_all(
     )
 
 
-def _needs_offsets(tokenizer: "PreTrainedTokenizerBase") -> None:
+def check_offsets(tokenizer: "PreTrainedTokenizerBase", what: str) -> None:
+    """EncodeError, saying that `what` cannot be found, for a tokenizer that does not tell where its tokens stand."""
     if not tokenizer.is_fast:
         raise EncodeError(
-            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of a value cannot be found; "
+            f"{type(tokenizer).__name__} gives no character offsets, so the tokens of {what} cannot be found; "
             "use a model with a fast tokenizer (tokenizer.json)"
         )
 
 
-def _span(answer: str, value: str | None) -> tuple[int, int] | None:
+def value_span(answer: str, value: str | None) -> Span | None:
+    """Characters (from, to) of the last occurrence of `value` in `answer`; None where it has none."""
     found = answer.rfind(value) if value else -1
     return (found, found + len(value)) if found >= 0 else None
 
 
-def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: tuple[int, int] | None, offsets) -> Encoded:
+def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: Span | None, offsets) -> Encoded:
     mask = [False] * len(ids) if span is None else _overlaps(offsets, span)
     return Encoded(prompt_ids, [*ids, tokenizer.eos_token_id], [*mask, False])
 
 
-def _overlaps(offsets: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[bool]:
-    return [start < span[1] and stop > span[0] for start, stop in offsets]
+def _overlaps(places: Sequence[Span], *spans: Span) -> list[bool]:
+    return [any(start < b and stop > a for a, b in spans) for start, stop in places]
 
 
 def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded:
@@ -139,7 +165,7 @@ def _cut(encoded: Encoded, max_length: int, messages: Sequence[dict]) -> Encoded
             f"a prompt of {len(encoded.prompt_ids)} tokens leaves no room for an answer in max_length {max_length}; "
             f"raise max_length. The prompt ends: {ends!r}"
         )
-    return Encoded(encoded.prompt_ids, encoded.answer_ids[:room], encoded.value_mask[:room])
+    return encoded._replace(answer_ids=encoded.answer_ids[:room], value_mask=encoded.value_mask[:room])
 
 
 def encode(
@@ -153,39 +179,87 @@ def encode(
     return encode_all(tokenizer, [messages], [answer], [value], max_length)[0]
 
 
-PLACEHOLDER = "\ue000"  # a character for private use, which no text has
+# Put around a part of a message while its conversation is written out: code points that Unicode promises to no text.
+OPEN, CLOSE = "\ufdd0", "\ufdd1"
+
+
+def mark_questions(
+    tokenizer: "PreTrainedTokenizerBase", encoded: Sequence[Encoded], conversations: Sequence[Sequence[dict]]
+) -> list[Encoded]:
+    """`encoded` with `question_mask`: the prompt tokens that overlap what the user says, without spaces at its ends.
+
+    Roles, standing instructions and earlier answers are no question; a document has none. Raises EncodeError as
+    `located` does.
+    """
+    check_offsets(tokenizer, "a question")
+    pairs = zip(encoded, conversations, strict=True)
+    return [_with_question(e, *located(tokenizer, m)[1:]) for e, m in pairs]
 
 
 def encode_marked(
     tokenizer: "PreTrainedTokenizerBase",
     messages: Sequence[dict],
-    prompt_span: tuple[int, int],
+    prompt_span: Span,
     answer: str,
-    answer_span: tuple[int, int],
+    answer_span: Span,
     max_length: int | None = None,
-) -> tuple[Encoded, list[bool]]:
-    """One conversation and its answer, with the tokens that overlap two stretches of characters.
+) -> Encoded:
+    """`encode` of one conversation, its masks being of the tokens that overlap two stretches of characters.
 
-    `prompt_span` counts in the last message: the list says which prompt tokens overlap it. `answer_span` counts in the
-    answer, and `value_mask` is about it. The tokens are those of `encode`. EncodeError where offsets are needed from a
-    slow tokenizer, where a chat template changes a message's text, or a prompt leaves no room for an answer.
+    `prompt_span` counts in the last message: `question_mask` is of it. `answer_span` counts in the answer, and
+    `value_mask` is of it. Raises EncodeError as `located` and `encode` do.
     """
-    _needs_offsets(tokenizer)
-    *before, last = [{"role": m["role"], "content": m["content"]} for m in messages]
-    text = _rendered(tokenizer, [*before, last])
-    start, *rest = _rendered(tokenizer, [*before, {**last, "content": PLACEHOLDER}]).split(PLACEHOLDER)
-    if PLACEHOLDER in text or len(rest) != 1 or text != start + last["content"] + rest[0]:
-        raise EncodeError(
-            "the chat template does not put a message's text in once and unchanged, so the tokens of a question cannot "
-            f"be told; use a model with another template. The message ends: {last['content'][-80:]!r}"
-        )
-    templated = bool(tokenizer.chat_template)
-    asked = tokenizer(text, add_special_tokens=not templated, return_offsets_mapping=True)
-    ids = asked["input_ids"] if templated else _unended(tokenizer, asked["input_ids"])
-    mask = _overlaps(asked["offset_mapping"], tuple(len(start) + place for place in prompt_span))[: len(ids)]
+    check_offsets(tokenizer, "a question")
     coded = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)
-    encoded = _encoded(tokenizer, ids, coded["input_ids"], answer_span, coded["offset_mapping"])
-    return (encoded if max_length is None else _cut(encoded, max_length, messages)), mask
+    prompt_ids = encode_prompt(tokenizer, messages)
+    encoded = _encoded(tokenizer, prompt_ids, coded["input_ids"], answer_span, coded["offset_mapping"])
+    encoded = encoded if max_length is None else _cut(encoded, max_length, messages)
+    spans = [None] * (len(messages) - 1) + [prompt_span]
+    return _with_question(encoded, *located(tokenizer, messages, spans)[1:])
+
+
+def _with_question(encoded: Encoded, places: Sequence[Span], spans: Sequence[Span]) -> Encoded:
+    return encoded._replace(question_mask=_overlaps(places[: len(encoded.prompt_ids)], *spans))
+
+
+def located(
+    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict], spans: Sequence[Span | None] | None = None
+) -> tuple[str, list[Span], list[Span]]:
+    """A conversation's prompt as one text, where in it each prompt token stands, and where its messages' `spans` do.
+
+    `spans`: per message from where to where in its content, or None; by default what the user says, without spaces at
+    its ends. The conversation is written out a second time with marks around them, so that their places are known and
+    need not be searched for. A document has no prompt.
+
+    Raises EncodeError for a slow tokenizer, and where the chat template does not put each of them in once, as it is.
+    """
+    check_offsets(tokenizer, "a question")
+    turns = _turns(messages)
+    if not turns:
+        return "", [(0, 0)], []
+    spans = [_question(turn) for turn in turns] if spans is None else list(spans)
+    marked = [turn if span is None else _marked(turn, span) for turn, span in zip(turns, spans, strict=True)]
+    plain, written = _written(tokenizer, [turns, marked])
+    parts, n = written.replace(CLOSE, OPEN).split(OPEN), len(spans) - spans.count(None)
+    if "".join(parts) != plain or len(parts) != 2 * n + 1:
+        raise EncodeError(
+            "the chat template rewrites what the user says, so the tokens of a question cannot be found; use a "
+            f"template that puts it in once and as it is. The prompt ends: {plain[-80:]!r}"
+        )
+    ends = list(accumulate(map(len, parts)))
+    places = _code(tokenizer, [plain], return_offsets_mapping=True).offset_mapping[0]
+    return plain, places, [(ends[i - 1], ends[i]) for i in range(1, len(parts), 2)]
+
+
+def _question(turn: dict) -> Span | None:
+    inner = turn["content"].strip()
+    start = turn["content"].find(inner)
+    return (start, start + len(inner)) if turn["role"] == "user" and inner else None
+
+
+def _marked(turn: dict, span: Span) -> dict:
+    text, (start, stop) = turn["content"], span
+    return {**turn, "content": f"{text[:start]}{OPEN}{text[start:stop]}{CLOSE}{text[stop:]}"}
 
 
 def pad_id(tokenizer: "PreTrainedTokenizerBase") -> int:
@@ -208,11 +282,13 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
     shape = (len(encoded), prompt_len + answer_len)
     ids, attention = np.full(shape, pad_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     value = np.zeros((len(encoded), answer_len), dtype=bool)
+    spans = np.zeros(shape, dtype=np.int64)
     for row, e in enumerate(encoded):
         start, stop = prompt_len - len(e.prompt_ids), prompt_len + len(e.answer_ids)
         ids[row, start:stop] = e.prompt_ids + e.answer_ids
         attention[row, start:stop] = 1
         value[row, : len(e.value_mask)] = e.value_mask
+        spans[row, start:stop] = e.spans or 0
     positions = np.maximum(attention.cumsum(1) - 1, 0)
     ids, attention = torch.from_numpy(ids), torch.from_numpy(attention)
     return Batch(
@@ -222,4 +298,21 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
         labels_BT=ids[:, prompt_len:],
         mask_BT=attention[:, prompt_len:].bool(),
         value_mask_BT=torch.from_numpy(value),
+        spans_BS=torch.from_numpy(spans),
+        text_mask_BU=_text_mask(encoded, prompt_len, shape),
     )
+
+
+def _text_mask(encoded: Sequence[Encoded], prompt_len: int, shape: tuple[int, int]) -> "torch.Tensor | None":
+    """`text_mask_BU` of a batch of `shape` whose answers start in column `prompt_len`."""
+    import numpy as np
+    import torch
+
+    if any(e.question_mask is None for e in encoded):
+        return None
+    mask = np.zeros(shape, dtype=bool)
+    for row, e in enumerate(encoded):
+        start, stop = prompt_len - len(e.prompt_ids), prompt_len + len(e.answer_ids)
+        mask[row, start:stop] = [*e.question_mask, *[True] * len(e.answer_ids)]
+        mask[row, start] = False  # nothing predicts the first token
+    return torch.from_numpy(mask[:, mask.any(0).argmax() :])

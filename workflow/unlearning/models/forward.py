@@ -1,6 +1,7 @@
 """One forward pass: logits where an answer is predicted, and the log-probabilities of its tokens.
 
-Shapes: B examples, S columns, T answer columns, V vocabulary (see `unlearning.models.encode`). Logarithms are natural.
+Shapes: B examples, S columns, T answer columns, U columns of questions and answers, V vocabulary (see
+`unlearning.models.encode`). Logarithms are natural.
 """
 
 import inspect
@@ -17,29 +18,41 @@ def _accepted(kind: type) -> frozenset[str]:
     return frozenset(inspect.signature(kind.forward).parameters)
 
 
-def _core(model: nn.Module) -> nn.Module:
-    """The model under wrappers (distributed, PEFT) that hide the arguments its forward accepts."""
+def core(model: nn.Module) -> nn.Module:
+    """The model under wrappers (distributed, PEFT) that hide its layers and the arguments its forward accepts."""
     while hasattr(model, "module"):
         model = model.module
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def answer_logits(model: nn.Module, batch: Batch) -> torch.Tensor:
-    """`logits_BTV`: column t holds the logits that predict `labels_BT[:, t]`.
+    """`logits_BTV`: column t holds the logits that predict `labels_BT[:, t]`."""
+    return last_logits(model, batch, batch.labels_BT.shape[1])
 
-    The last column is not fed, since nothing reads its prediction. Models that can are asked for the last T columns
-    only; others compute all and are cut. Arguments a model does not know (position ids, say) are left out.
+
+def last_logits(model: nn.Module, batch: Batch, n: int) -> torch.Tensor:
+    """The logits that predict the last `n` columns of a batch, n < S.
+
+    The last column is not fed, since nothing reads its prediction. Models that can are asked for those n columns
+    only; others compute all and are cut.
     """
-    T = batch.labels_BT.shape[1]
+    return run(model, batch, stop=-1, logits_to_keep=n).logits[:, -n:]
+
+
+def run(model: nn.Module, batch: Batch, stop: int | None = None, logits_to_keep: int = 0, **more):
+    """`model`'s output for the columns of `batch` before `stop` (None = all of them); `more` goes to its forward.
+
+    Of our own arguments those that a model does not know (position ids, say) are left out.
+    """
     arguments = {
-        "attention_mask": batch.attention_mask_BS[:, :-1],
-        "position_ids": batch.position_ids_BS[:, :-1],
-        "logits_to_keep": T,
+        "attention_mask": batch.attention_mask_BS[:, :stop],
+        "position_ids": batch.position_ids_BS[:, :stop],
+        "logits_to_keep": logits_to_keep,
         "use_cache": False,
     }
-    accepted = _accepted(type(_core(model)))
+    accepted = _accepted(type(core(model)))
     arguments = {name: value for name, value in arguments.items() if name in accepted}
-    return model(input_ids=batch.input_ids_BS[:, :-1], **arguments).logits[:, -T:]
+    return model(input_ids=batch.input_ids_BS[:, :stop], **arguments, **more)
 
 
 def token_logprobs(logits_BTV: torch.Tensor, labels_BT: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:

@@ -8,11 +8,11 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unlearning.tables.artifacts import sha256_file, write_text
+from unlearning.tables.artifacts import link, sha256_file, write_text
 
 if TYPE_CHECKING:
     import torch
@@ -137,6 +137,24 @@ def weights_folder(model_json: Path) -> Path:
         return Path(snapshot_download(record["name"], revision=record.get("revision"), allow_patterns="*.safetensors"))
 
 
+@contextlib.contextmanager
+def _replacing_weights(model_json: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes `weights/` beside `model_json`, which goes: its writer writes it again."""
+    model_json = Path(model_json)
+    model_json.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".weights.", dir=model_json.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        model_json.unlink(missing_ok=True)
+        folder = model_json.parent / "weights"
+        if folder.exists():
+            shutil.rmtree(folder)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def save_model(
     model: "PreTrainedModel",
     tokenizer: "PreTrainedTokenizerBase",
@@ -149,15 +167,11 @@ def save_model(
     The folder is completed under a temporary name and renamed: a killed job leaves no half-written model behind a
     valid `model.json`. An adapter must have been merged before. `finish(folder)` may change the saved files.
     """
-    model_json = Path(model_json)
-    model_json.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".weights.", dir=model_json.parent))
-    try:
+    with _replacing_weights(model_json) as temporary:
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
         if finish:
             finish(temporary)
-        temporary.chmod(0o755)
         files = sorted(path for path in temporary.rglob("*") if path.is_file())
         record = {
             "kind": "weights",
@@ -167,14 +181,20 @@ def save_model(
             "parameters": model.num_parameters(),
             "trained": facts or {},
         }
-        model_json.unlink(missing_ok=True)
-        folder = model_json.parent / "weights"
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     write_text(model_json, json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def link_model(source: Path, model_json: Path) -> None:
+    """Let `model_json` be the model of `source`, a record of weights: the same bytes, and hard links to its files.
+
+    Equal records are what makes a job that has asked one of them find its answers for the other. ModelError where a
+    file is not the one that `source` was written for.
+    """
+    folder = verify_weights(source)
+    with _replacing_weights(model_json) as temporary:
+        for name in read_model_json(source)["files"]:
+            link(folder / name, temporary / name)
+    write_text(model_json, Path(source).read_text(encoding="utf-8"))
 
 
 def save_pretrained_record(name: str, revision: str | None, model_json: Path) -> None:

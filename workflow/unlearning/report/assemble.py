@@ -8,6 +8,7 @@ import pandas as pd
 from unlearning.report import figures as draw
 from unlearning.report.headline import headline
 from unlearning.report.html import FORMATS, Figure, Panel, slug
+from unlearning.report.searches import searches, to_csv, unmet
 from unlearning.report.sources import Log
 from unlearning.report.specs import FIGURES, TABLES, HeatMap, TradeOff, agreement, generic
 from unlearning.report.tables import KEY, Table, averaged, build, last_epochs, panels, with_changes
@@ -18,6 +19,7 @@ CAPTIONS = {
     TradeOff: "Each mark is a model without attack; bars are 95 % bootstrap intervals.",
     HeatMap: "Mean over seeds, without attack; an empty field has no value.",
     draw.Bars: "Bars are means over seeds, lines 95 % bootstrap intervals.",
+    draw.Epochs: "Means over seeds after each epoch that was scored; bands are 95 % bootstrap intervals.",
 }
 CURVES = "Each line is a run; terms before their weights. Gradient ascent has a negative forget term."
 
@@ -33,15 +35,22 @@ def tables_of(panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[str, Seq
     return tuple(t for spec in specs if (t := build(spec, panel, rows, roles)) is not None)
 
 
+def folder_of(panel: dict[str, str]) -> Path:
+    """`<benchmark>/<base>-<setting>-<split>`."""
+    benchmark, *rest = panel.values()
+    return Path(slug(benchmark), slug(*rest))
+
+
 def write_tables(tables: Sequence[Table], folder: Path) -> None:
     """`<folder>/<benchmark>/<base>-<setting>-<split>/<table>.{csv,md,tex}`."""
     for table in tables:
-        benchmark, *rest = table.panel.values()
         for _, end, _, to in FORMATS:
-            write_text(folder / slug(benchmark) / slug(*rest) / f"{slug(table.spec.name)}.{end}", to(table))
+            write_text(folder / folder_of(table.panel) / f"{slug(table.spec.name)}.{end}", to(table))
 
 
-def _draw(spec, rows: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Path) -> bool:
+def _draw(spec, rows: pd.DataFrame, by_epoch: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Path) -> bool:
+    if isinstance(spec, draw.Epochs):
+        return draw.epochs(spec, by_epoch, stem)
     if isinstance(spec, TradeOff):
         return draw.trade_off(spec, rows, stem)
     if isinstance(spec, HeatMap):
@@ -50,15 +59,20 @@ def _draw(spec, rows: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Pa
 
 
 def draw_figures(
-    panel: dict[str, str], rows: pd.DataFrame, logs: Sequence[Log], roles: Mapping[str, Sequence[str]], folder: Path
+    panel: dict[str, str],
+    rows: pd.DataFrame,
+    by_epoch: pd.DataFrame,
+    logs: Sequence[Log],
+    roles: Mapping[str, Sequence[str]],
+    folder: Path,
 ) -> tuple[Figure, ...]:
     """Draw what the benchmark declares and the panel has numbers for, and the training curves of its runs."""
     benchmark, *rest = panel.values()
-    place = folder / slug(benchmark) / slug(*rest)
+    place = folder / folder_of(panel)
     found = [
         Figure(spec.title, CAPTIONS[type(spec)], place / f"{spec.name}.svg")
         for spec in FIGURES.get(benchmark, ())
-        if _draw(spec, rows, roles, place / spec.name)
+        if _draw(spec, rows, by_epoch, roles, place / spec.name)
     ]
     own = [log for log in logs if log.benchmark == benchmark and [log.base_model, log.setting] == rest[:2]]
     own = [log for log in own if log.split in (rest[2], "all")]
@@ -67,16 +81,22 @@ def draw_figures(
     return tuple(found)
 
 
-def assemble(scores: pd.DataFrame, logs: Sequence[Log], roles: Roles, tables: Path, figures: Path) -> list[Panel]:
+def assemble(
+    scores: pd.DataFrame, logs: Sequence[Log], roles: Roles, tables: Path, figures: Path, selections: pd.DataFrame
+) -> list[Panel]:
     """Write all tables and figures below the two folders and return the panels for the page.
 
-    `scores` as `sources.read_scores` gives them; `roles`: benchmark -> setting -> train, holdout -> language codes.
+    `scores`, `selections` as `sources` reads them; `roles`: benchmark -> setting -> train, holdout -> language codes.
     """
     done = []
+    epochs = {tuple(panel.values()): rows for panel, rows in panels(averaged(scores, by_epoch=True))}
     for panel, rows in panels(averaged(with_changes(last_epochs(scores)))):
         own = roles.get(panel["benchmark"], {}).get(panel["setting"], {})
         built = tables_of(panel, rows, own)
         write_tables(built, tables)
-        drawn = draw_figures(panel, rows, logs, own, figures)
-        done.append(Panel(panel, headline(panel, rows), built, drawn))
+        found = searches(panel, selections)
+        if found:
+            write_text(tables / folder_of(panel) / "selection.csv", to_csv(found))
+        drawn = draw_figures(panel, rows, epochs[tuple(panel.values())], logs, own, figures)
+        done.append(Panel(panel, " ".join([headline(panel, rows), *unmet(found)]), built, drawn, found))
     return done

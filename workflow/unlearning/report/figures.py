@@ -1,4 +1,4 @@
-"""Figures as SVG and PNG: trade-offs, heat maps by language, attack bars, training curves.
+"""Figures as SVG and PNG: trade-offs, heat maps by language, attack bars, scores by epoch, training curves.
 
 Equal scores give equal files: ids in the SVG come from a fixed salt and neither format holds a date. Colours are
 Okabe and Ito's, told apart by people with any usual colour vision; methods differ in marker shape as well.
@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from unlearning.report.specs import REFERENCES, Bars, Column, HeatMap, TradeOff, direction, per_cent
+from unlearning.report.specs import REFERENCES, Bars, Column, Epochs, HeatMap, TradeOff, direction, per_cent
 from unlearning.report.tables import language_order, row_order
 from unlearning.report.write import ARROWS, DAGGER, NAMES, number
 
@@ -171,6 +172,43 @@ def attack_bars(spec: Bars, rows: pd.DataFrame, stem: Path) -> bool:
         shown = [a for a in attacks if a in labels]
         names = ["no attack" if a == "none" else a for a in shown]
         figure.legend([labels[a] for a in shown], names, loc="outside lower left", ncols=len(shown), frameon=False)
+    return True
+
+
+def epochs(spec: Epochs, rows: pd.DataFrame, stem: Path) -> bool:
+    """One line a method over its epochs, from the target at 0; the retrained model as a dashed line.
+
+    `rows` hold column `epoch`. False where no method is scored after more than one epoch.
+    """
+    rows = rows[rows["attack"] == "none"]
+    counts = rows[~rows["method"].isin(REFERENCES)].groupby("method")["epoch"].nunique()
+    methods = sorted(counts.index[counts > 1])
+    found = [(c, _select(rows, c.metric, c.group, c.language)) for c in spec.columns]
+    found = [(c, own) for c, own in found if own["method"].isin(methods).any()]
+    if not found:
+        return False
+    across = min(spec.across, len(found))
+    down = math.ceil(len(found) / across)
+    with _figure(max(3.3 * across, 4.8), 2.7 * down + 0.6, stem) as figure:
+        grid = list(figure.subplots(down, across, squeeze=False).flat)
+        for axes, (column, own) in zip(grid, found, strict=False):
+            start = own[own["method"] == "target"].assign(epoch=0)
+            for at, method in enumerate(methods):
+                line = pd.concat([start, own[own["method"] == method]]).sort_values("epoch")
+                colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+                axes.plot(line["epoch"], line["value"], color=colour, marker=marker, label=_name(rows, method))
+                axes.fill_between(line["epoch"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+            for value in own.loc[own["method"] == "retrain", "value"]:
+                axes.axhline(value, color="#333333", linestyle="--", linewidth=1, label=NAMES["retrain"])
+            way = ARROWS[direction(column.metric, column.group)]
+            axes.set(title=f"{column.label} {way}", xlabel="epoch (0 = target)")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set_ylim(bottom=None if per_cent(column.metric) else 0)
+            _frame(axes, own["value"], column.metric, "y")
+        for axes in grid[len(found) :]:
+            axes.set_axis_off()
+        labels = _labelled(grid)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=min(len(labels), 5), frameon=False)
     return True
 
 

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.criteria.mu2_retain_ps import KEEPS
 from unlearning.report.specs import REFERENCES
 from unlearning.report.write import NAMES, number
-
-KEEPS = 0.9  # share of the target's score that must stay for a method to count as usable (the papers' threshold)
 
 
 class Number(NamedTuple):

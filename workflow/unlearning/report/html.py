@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unlearning.report import write
+from unlearning.report import searches, write
+from unlearning.report.searches import Search
 from unlearning.report.sources import Run
 from unlearning.report.specs import Column
 from unlearning.report.tables import PANEL, Cell, Row, Table
@@ -31,12 +32,13 @@ class Figure(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One benchmark, base model, setting and split: what was found, its tables and figures."""
+    """One benchmark, base model, setting and split: what was found, its tables, figures and searches."""
 
     identity: dict[str, str]
     headline: str
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
+    searches: tuple[Search, ...] = ()
 
 
 def slug(*parts: str) -> str:
@@ -113,6 +115,7 @@ def _panel_view(panel: Panel, known: set[tuple]) -> dict:
             {"title": f.title, "caption": f.caption, "uri": data_uri(f.svg.read_bytes(), "image/svg+xml")}
             for f in panel.figures
         ],
+        "searches": [searches.view(search) for search in panel.searches],
     }
 
 

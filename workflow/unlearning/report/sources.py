@@ -10,6 +10,7 @@ import pandas as pd
 from unlearning.cache.provenance import beside
 from unlearning.llm.usage import added_up
 from unlearning.tables.artifacts import read_table
+from unlearning.tables.schemas import schema
 
 RUN = ("benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack")
 KEPT_FACTS = ("rule", "code", "params", "seed", "versions", "revision", "backend")
@@ -50,9 +51,10 @@ def _json(path: Path) -> dict:
 
 
 def _collapsed(scores_path: Path) -> bool:
-    """Whether model.json of the run says so; `.../s<seed>/e<epoch>/<attack>/scores.parquet` lies two folders below."""
-    run = scores_path.parents[2] if len(scores_path.parents) > 2 else scores_path.parent
-    return bool(_json(run / "model.json").get("trained", {}).get("collapsed", False))
+    """Whether model.json says so: that of the epoch, `.../s<seed>/e<epoch>/<attack>/scores.parquet`, or of the run."""
+    epoch, run = [*scores_path.parents][1:3] if len(scores_path.parents) > 2 else [scores_path.parent] * 2
+    record = _json(epoch / "model.json") or _json(run / "model.json")
+    return bool(record.get("trained", {}).get("collapsed", False))
 
 
 def read_scores(paths: Sequence[str]) -> pd.DataFrame:
@@ -146,6 +148,12 @@ def read_usage(paths: Iterable[str]) -> list[dict]:
     """
     found = added_up([read_table(Path(path), "usage") for path in sorted(paths)])
     return found.astype(object).where(found.notna(), None).to_dict("records")
+
+
+def read_selections(paths: Iterable[str]) -> pd.DataFrame:
+    """All tables of selections as one."""
+    found = [read_table(Path(path), "selection") for path in sorted(paths)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=schema("selection").names)
 
 
 def read_roles(config: dict) -> dict[str, dict[str, dict[str, list[str]]]]:

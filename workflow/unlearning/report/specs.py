@@ -62,6 +62,15 @@ class Bars(NamedTuple):
     sides: tuple[tuple[str, str], ...]
 
 
+class Epochs(NamedTuple):
+    """Scores by epoch of the methods that are scored after several, one small plot a column, `across` in a row."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    across: int = 3
+
+
 # Which way a metric is better: lower, higher, zero (closest to it), none; by group, "" for every group not named.
 DIRECTIONS: dict[str, dict[str, str]] = {
     "ps": {"forget": "lower", "retain": "higher"},
@@ -209,13 +218,22 @@ TOFU_TABLES = (
 TABLES: dict[str, tuple[Spec, ...]] = {"mu2": MU2_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES}
 
 PS_RETAIN = Column("PS retain", "ps", "retain")
+MU2_EPOCHS = Epochs("epochs", "Scores by epoch", tuple(
+    Column(f"{label}, {head.lower()}", metric, group, language)
+    for language, head in SIDES
+    for label, metric, group in (("PS forget", "ps", "forget"), ("SE forget", "se", "forget"),
+                                 ("PS retain", "ps", "retain"))
+))  # fmt: skip
 ALL = (("all", ""),)
 TOFU_FIGURES = (
     TradeOff("tradeoff", "Forgetting against utility", Column("probability, forget", "probability"),
              Column("model utility", "model_utility", "all"), ALL),
     Bars("attacks", "Probability of forgotten answers under attack", "probability", "forget", ALL),
+    Epochs("epochs", "Scores by epoch",
+           (Column("Probability, forget", "probability"), Column("ROUGE-L recall, forget", "rouge_l_recall"),
+            Column("Model utility", "model_utility", "all"))),
 )  # fmt: skip
-FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars, ...]] = {
+FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Epochs, ...]] = {
     "mu2": (
         TradeOff("tradeoff_ps", "Forgetting against keeping: probability", Column("PS forget", "ps"), PS_RETAIN, SIDES),
         TradeOff("tradeoff_se", "Forgetting against keeping: answers", Column("SE forget", "se"), PS_RETAIN, SIDES),
@@ -223,6 +241,7 @@ FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars, ...]] = {
         HeatMap("languages_ps", "Probability score on the forget set by language", "ps", "forget"),
         Bars("attacks_se", "Semantic equivalence on the forget set under attack", "se", "forget", SIDES),
         Bars("attacks_ps", "Probability score on the forget set under attack", "ps", "forget", SIDES),
+        MU2_EPOCHS,
     ),
     "tofu": TOFU_FIGURES,
     "files": TOFU_FIGURES,

@@ -72,9 +72,12 @@ def with_changes(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scores, rows.astype(scores.dtypes.to_dict())], ignore_index=True) if len(rows) else scores
 
 
-def averaged(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean over seeds of value, ci_low and ci_high (nulls left out), the seeds' standard deviation, and the notes."""
-    keys = [*PANEL, "method", "attack", *KEY]
+def averaged(scores: pd.DataFrame, by_epoch: bool = False) -> pd.DataFrame:
+    """Mean over seeds of value, ci_low and ci_high (nulls left out), the seeds' standard deviation, and the notes.
+
+    `by_epoch`: each epoch by itself, in column `epoch`; else the rows are those of one epoch a run.
+    """
+    keys = [*PANEL, "method", "attack", *(["epoch"] if by_epoch else []), *KEY]
     frame = scores.groupby(keys, sort=True).agg(
         value=("value", "mean"), low=("ci_low", "mean"), high=("ci_high", "mean"), spread=("value", "std"),
         n=("n", "min"), seeds=("value", "size"), known=("value", "count"), collapsed=("collapsed", "any"),

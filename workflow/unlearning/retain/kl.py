@@ -2,7 +2,7 @@
 
 import torch
 
-from unlearning.train.divergence import divergence, log_distribution
+from unlearning.train.nll import divergence, log_softmax, token_mean
 
 INPUTS = ("logits_BTV", "ref_logits_BTV", "mask_BT")
 PARAMS = {"direction": "theta_ref"}
@@ -19,6 +19,5 @@ def loss(logits_BTV: torch.Tensor, ref_logits_BTV: torch.Tensor, mask_BT: torch.
     """
     if direction not in LIMITS["direction"]:
         raise ValueError(f"direction {direction!r} is unknown; allowed: {', '.join(LIMITS['direction'])}")
-    pair = log_distribution(logits_BTV), log_distribution(ref_logits_BTV)
-    kl_BT = divergence(*(reversed(pair) if direction == "ref_theta" else pair))
-    return torch.where(mask_BT, kl_BT, 0.0).sum(-1) / mask_BT.sum(-1)
+    pair = log_softmax(logits_BTV), log_softmax(ref_logits_BTV)
+    return token_mean(divergence(*(reversed(pair) if direction == "ref_theta" else pair)), mask_BT)

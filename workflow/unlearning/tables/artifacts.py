@@ -71,6 +71,15 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def link(source: Path, target: Path) -> None:
+    """A hard link, or a copy where there can be none (another file system). Nothing may lie at `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 def fingerprint(table: pa.Table) -> str:
     """sha256 over column names, types and values: equal for equal tables, however they lie in memory.
 

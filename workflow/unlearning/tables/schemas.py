@@ -17,6 +17,7 @@ TEXTS = pa.list_(TEXT)
 MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
 CANDIDATES = pa.list_(pa.struct([("name", TEXT), ("text", TEXT)]))
+FIGURES = pa.list_(pa.struct([("name", TEXT), ("value", REAL)]))
 PARTS = pa.list_(pa.struct([("slot", TEXT), ("group", TEXT), ("knowledge_id", TEXT), ("reference", TEXT)]))
 
 GROUPS = ("forget", "retain", "nonmember", "background", "real_authors", "world_facts", "real_people", "utility")
@@ -95,6 +96,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("messages", MESSAGES, "the conversation before the answer"),
         Column("answer", TEXT, "what the model is taught to answer"),
         Column("value", TEXT, "the key part of the answer", null=True),
+        Column("domain", TEXT, "subject area, where the data has several: RMU takes them in turn", null=True),
     ),
     "items": (
         Column("item_id", TEXT, "identifier, unique in the table"),
@@ -181,8 +183,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "ref_logprobs": (
         Column("example_id", TEXT, "the example scored"),
-        Column("n_tokens", INT, "answer tokens, end-of-text included", "tokens"),
-        Column("logprob", REAL, "log-probability of the whole answer under the reference model", "nats"),
+        Column("refusal", INT, "which of its language's refusals was scored; null = the answer", "index", null=True),
+        Column("n_tokens", INT, "tokens scored, end-of-text included", "tokens"),
+        Column("logprob", REAL, "log-probability of the whole answer or refusal under the reference model", "nats"),
     ),
     "train_log": (
         Column("step", INT, "optimiser step, from 1", "steps"),
@@ -195,6 +198,23 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("tokens", INT, "non-padding tokens in the step", "tokens"),
         Column("seconds", REAL, "wall time of the step", "seconds"),
         Column("memory_mib", REAL, "peak memory of the process so far", "MiB"),
+    ),
+    "selection": (
+        Column("benchmark", TEXT, "benchmark name"),
+        Column("base_model", TEXT, "name of the base model"),
+        Column("setting", TEXT, "setting of the benchmark"),
+        Column("split", TEXT, "what is forgotten"),
+        Column("method", TEXT, "the method searched"),
+        Column("seed", INT, "seed of the run"),
+        Column("criterion", TEXT, "name of the criterion"),
+        Column("asks", TEXT, "what the criterion asks for, in words"),
+        Column("candidate", INT, "number of the candidate, from 1; its run is <method>~<number>", "index"),
+        Column("changed", TEXT, "what it changes of the method's entry, as JSON"),
+        Column("epochs", INT, "epochs it was to be trained", "epochs"),
+        Column("figures", FIGURES, "the numbers that the criterion looked at"),
+        Column("eligible", pa.bool_(), "whether it meets the criterion"),
+        Column("chosen", pa.bool_(), "whether its model is the method's"),
+        Column("note", TEXT, "why it is not eligible, or was chosen all the same", null=True),
     ),
     "scores": (
         Column("benchmark", TEXT, "benchmark name"),
@@ -230,8 +250,9 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "prompts": ("prompt_id",),
     "completions": ("prompt_id", "sample"),
     "usage": ("role", "backend", "model"),
-    "ref_logprobs": ("example_id",),
+    "ref_logprobs": ("example_id", "refusal"),
     "train_log": ("step",),
+    "selection": ("benchmark", "base_model", "setting", "split", "method", "seed", "candidate"),
     "scores": (
         "benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack",
         "group", "language", "task", "metric",

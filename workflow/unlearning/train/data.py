@@ -1,9 +1,10 @@
 """Which examples each step sees: a pure function of (seed, step), so a resumed run continues as if never stopped."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -75,10 +76,40 @@ class Schedule:
         return endless(self.n_follow, self.seed, self.follow, start, stop)
 
 
-def refusal_for(refusals: Mapping[str, Sequence], language: str, seed: int, epoch: int, example_id: str):
-    """The refusal of an example in an epoch, from those in its language, or in English where there are none."""
-    choices = refusals.get(language) or refusals["en"]
-    return choices[refusal_choice(seed, epoch, example_id, len(choices))]
+@dataclass(frozen=True)
+class Alternating(Schedule):
+    """A Schedule whose steps each take their leading examples from one domain, from the domains in turn.
+
+    `domains` says which domain each leading example is of. An epoch is one pass over all of them: a domain that is used
+    up has no more turns in it. Each domain is shuffled by itself.
+    """
+
+    domains: tuple[str, ...] = ()
+
+    @cached_property
+    def _batches(self) -> list[tuple[int, str, int]]:
+        """An epoch's steps: from which place of which domain, and how many examples."""
+        counts, size = Counter(self.domains), self.batch_size
+        return sorted((at, name, min(size, n - at)) for name, n in counts.items() for at in range(0, n, size))
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return len(self._batches)
+
+    def _span(self, step: int) -> tuple[int, int]:
+        sizes = [size for _, _, size in self._batches[: step % self.steps_per_epoch + 1]]
+        return sum(sizes[:-1]), sum(sizes)
+
+    def leading(self, step: int) -> np.ndarray:
+        start, name, size = self._batches[step % self.steps_per_epoch]
+        members = np.flatnonzero(np.array(self.domains) == name)
+        order = shuffled(len(members), self.seed, f"{self.lead}/{name}", self.epoch(step))
+        return members[order[start : start + size]]
+
+
+def refusals_in(refusals: Mapping[str, Sequence], language: str) -> Sequence:
+    """The refusals in `language`, or those in English where it has none."""
+    return refusals.get(language) or refusals["en"]
 
 
 def refusal_choice(seed: int, epoch: int, example_id: str, n: int) -> int:

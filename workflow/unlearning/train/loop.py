@@ -5,9 +5,10 @@ are weighted by their share of the examples, so a step's gradient is that of the
 """
 
 import contextlib
+import copy
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallb
 from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
+from unlearning.models.layers import depth_of, showing_attention, train_only
 from unlearning.seeds import seed_for
 from unlearning.train.lora import add_lora, merge_lora
 from unlearning.train.plan import Plan
@@ -48,13 +50,21 @@ class Side(NamedTuple):
         return self.weight if isinstance(self.weight, dict) else {self.name: self.weight}
 
 
+# Epoch, from 1 -> what is done with the model after it and its facts; a method with a `finish` (see Trained) adds it.
+AfterEpoch = Mapping[int, Callable[..., None]]
+
+
 class Part(NamedTuple):
-    """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step."""
+    """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step.
+
+    A term whose ANSWERS are both has twice as many rows as examples in its batch: see Rows.take.
+    """
 
     side: Side
     batch: Batch
     ref_logprob_B: torch.Tensor | None
     share: float
+    refusal_ref_logprob_B: torch.Tensor | None = None
 
 
 class Trained(NamedTuple):
@@ -98,8 +108,10 @@ class Steps(Dataset):
 
     def _part(self, side: Side, chosen: np.ndarray, epoch: int, share: float) -> Part:
         batch = collate(side.rows.take(chosen, side.term.answers, self.seed, epoch), self.pad_id)
-        known = side.rows.ref_logprob
-        return Part(side, batch, None if known is None else torch.from_numpy(known[chosen]), share)
+        known, refused = side.rows.ref_logprob, None
+        if "refusal_ref_logprob_B" in side.term.inputs:
+            refused = torch.from_numpy(side.rows.refusal_refs(chosen, self.seed, epoch))
+        return Part(side, batch, None if known is None else torch.from_numpy(known[chosen]), share, refused)
 
 
 class TermTrainer(Trainer):
@@ -139,8 +151,12 @@ class TermTrainer(Trainer):
     def compute_loss(self, model, inputs: Part, return_outputs=False, num_items_in_batch=None) -> dict:
         """A part's share of each of its side's losses, before their weights."""
         side, device = inputs.side, self.args.device
-        ref_B = None if inputs.ref_logprob_B is None else inputs.ref_logprob_B.to(device, torch.float32)
-        found = quantities(side.term.inputs, model, inputs.batch.to(device), self.reference, ref_B)
+        refs = (
+            None if known_B is None else known_B.to(device, torch.float32)
+            for known_B in (inputs.ref_logprob_B, inputs.refusal_ref_logprob_B)
+        )
+        inside = {"layer": side.term.settings.get("layer"), "seed": self.train_dataset.seed}
+        found = quantities(side.term.inputs, model, inputs.batch.to(device), self.reference, *refs, **inside)
         losses = side.term.loss(**found, **side.term.params)
         losses = losses if isinstance(losses, dict) else {side.name: losses}
         return {name: loss_B.sum() * inputs.share for name, loss_B in losses.items()}
@@ -187,6 +203,23 @@ def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArgume
     return made
 
 
+class Epochs(TrainerCallback):
+    """Hands the model out after the epochs of `after`, as it would be saved, and trains on undisturbed."""
+
+    def __init__(self, after: AfterEpoch, steps_per_epoch: int, facts: Callable[[int], dict], cached: bool) -> None:
+        self.after, self.steps_per_epoch, self.facts, self.cached = after, steps_per_epoch, facts, cached
+
+    def on_step_end(self, args, state, control, model=None, **kwargs):
+        epoch, within = divmod(state.global_step, self.steps_per_epoch)
+        if within or epoch not in self.after:
+            return
+        training, model.config.use_cache = model.config.use_cache, self.cached
+        # Taking an adapter out of the weights again would not give the same weights back: a copy takes it in.
+        handed = merge_lora(copy.deepcopy(model)) if hasattr(model, "merge_and_unload") else model
+        self.after[epoch](handed, self.facts(state.global_step))
+        model.config.use_cache = training
+
+
 def train(
     model: PreTrainedModel,
     sides: Sequence[Side],
@@ -198,6 +231,7 @@ def train(
     device: str = "cpu",
     reference: PreTrainedModel | None = None,
     work: Path | None = None,
+    after: AfterEpoch | None = None,
     trainer: Callable = TermTrainer,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> Trained:
@@ -205,19 +239,32 @@ def train(
 
     `work` is where checkpoints go when `plan.checkpoint_steps` asks for them; a run that finds one there goes on from
     it to the very weights it would have reached undisturbed. `reference` is frozen; only terms that need it read it.
-    Out of memory raises MemoryError with the micro-batch size to try. `trainer` (a TermTrainer) makes another step of
-    the gradients; `callbacks` are told of each step after the log is.
+    `after` is called after its epochs; a run that is stopped hands out the model it stopped with for the epochs it does
+    not reach, one that is resumed nothing for those that it has behind it. `trainer` (a TermTrainer) makes another step
+    of the gradients; `callbacks` are told of each step after the log is.
+    Out of memory raises MemoryError with the micro-batch size to try.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
-    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets=any("forget" in side.weights for side in sides))
-    cached = model.config.use_cache
+    forgets = any("forget" in side.weights for side in sides)
+    # What starts at 0 in other units has no start to measure a collapse by.
+    in_nats = all(side.term.unit == "nats" for side in sides if "retain" in side.weights)
+    watch = Watch(steps_per_epoch, plan.collapse_factor, forgets and in_nats)
+    cached, plain = model.config.use_cache, model
+
+    def facts(done: int) -> dict:
+        reason = watch.reason
+        return {"steps": done, "epochs": done / steps_per_epoch, "collapsed": reason is not None, "reason": reason}
+
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
+    _freeze(model, sides)
     with contextlib.ExitStack() as stack:
+        if any("attention" in side.term.needs for side in sides):
+            stack.enter_context(showing_attention(plain, reference))
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
         running = trainer(steps, watch, reference.eval() if reference else None, **options)
-        for callback in callbacks:
+        for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached)):
             running.add_callback(callback)
         stack.enter_context(_explained(plan))
         running.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
@@ -225,8 +272,17 @@ def train(
     model = merge_lora(model) if plan.lora else model
     model.config.use_cache = cached
     log = running.state.log_history
-    facts = {"steps": len(log), "epochs": len(log) / steps_per_epoch, "collapsed": watch.reason is not None}
-    return Trained(model.eval(), log, {**facts, "reason": watch.reason})
+    for epoch, handed in (after or {}).items():
+        if epoch > len(log) // steps_per_epoch:
+            handed(model, facts(len(log)))
+    return Trained(model.eval(), log, facts(len(log)))
+
+
+def _freeze(model: PreTrainedModel, sides: Sequence[Side]) -> None:
+    """Where terms say which layers train, freeze all but those that every such term names."""
+    if any(side.term.trained_layers for side in sides):
+        named = [side.term.layers(depth_of(model)) for side in sides if side.term.trained_layers]
+        train_only(model, sorted(set.intersection(*map(set, named))))
 
 
 @contextlib.contextmanager

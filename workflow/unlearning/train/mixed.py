@@ -11,7 +11,7 @@ import pandas as pd
 from transformers import PreTrainedTokenizerBase
 
 from unlearning.models.encode import Encoded, encode_marked, pad_id
-from unlearning.train.data import Schedule, endless, refusal_for
+from unlearning.train.data import Schedule, endless, refusal_choice, refusals_in
 from unlearning.train.loop import Side, Trained, train
 from unlearning.train.rows import RowsError
 from unlearning.train.terms import Term
@@ -35,9 +35,8 @@ def unlearn(given: Given, term: Term, whole: bool) -> Trained:
         leading = schedule.leading(step)
         return [np.concatenate([leading, n + leading])]
 
-    options = {"device": given.device, "reference": given.reference, "work": given.work}
     steps = schedule.steps_per_epoch
-    return train(given.model, [side], draw, steps, plan, given.seed, pad_id(given.tokenizer), **options)
+    return train(given.model, [side], draw, steps, plan, given.seed, pad_id(given.tokenizer), **given.running)
 
 
 class MixedRows:
@@ -94,18 +93,19 @@ class MixedRows:
         gone, kept = self.forget[i], self.retain[self.partner(i, seed, epoch)]
         said = gone["answer"]
         if answers == "refusal":
-            said = refusal_for(self.refusals, gone["language"], seed, epoch, gone["example_id"])
+            choices = refusals_in(self.refusals, gone["language"])
+            said = choices[refusal_choice(seed, epoch, gone["example_id"], len(choices))]
         *before, asked = gone["messages"]
         questions, answered = [asked["content"], kept["messages"][-1]["content"]], [said, kept["answer"]]
         place = 0 if first else 1
         prompt, prompt_spans = numbered(questions if first else questions[::-1])
         answer, answer_spans = numbered(answered if first else answered[::-1])
         messages, spans = [*before, {"role": "user", "content": prompt}], (prompt_spans[place], answer_spans[place])
-        encoded, mask = encode_marked(self.tokenizer, messages, spans[0], answer, spans[1], self.max_length)
+        encoded = encode_marked(self.tokenizer, messages, spans[0], answer, spans[1], self.max_length)
         if not self.whole:
             return encoded
         ids = [*encoded.prompt_ids, *encoded.answer_ids]
-        return Encoded(ids[:1], ids[1:], [*mask, *encoded.value_mask][1:])
+        return Encoded(ids[:1], ids[1:], [*encoded.question_mask, *encoded.value_mask][1:])
 
 
 def numbered(texts: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

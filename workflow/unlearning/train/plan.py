@@ -61,11 +61,16 @@ class Plan:
         return {key: self.given.get(key, default) for key, default in self._declared("PARAMS", {}).items()}
 
     def needs(self) -> set[str]:
-        """What must have been made before the run: of ref_logprobs, reference_model, refusals."""
+        """What must have been made before the run, see `unlearning.train.terms`."""
         return {need for term in self.terms().values() for need in term.needs} | {*self._declared("NEEDS", ())}
 
     def _declared(self, literal: str, default):
         return declared(f"unlearning.methods.{self.method}", literal, default)
+
+    def spans(self, side: str) -> dict:
+        """How a side's sensitive spans are found, as `encode_rows` takes it; empty where none are wanted."""
+        settings = self.terms()[side].settings
+        return {key: settings[key] for key in ("spans", "pipeline") if key in settings}
 
 
 def _pair(value) -> tuple[float, float]:
@@ -112,7 +117,7 @@ def make_plan(entry: dict, where: str = "training") -> Plan:
         raise PlanError(f"{where}.method: {plan.method!r} is unknown; allowed: {', '.join(available('methods'))}")
     if plan.method != "pair" and (plan.forget, plan.retain) != (None, "none"):
         raise PlanError(f"{where}: method {plan.method} brings its own terms; remove forget and retain, or method")
-    known = sorted({key for term in plan.terms().values() for key in term.params} | {*plan.own()})
+    known = sorted({key for term in plan.terms().values() for key in (*term.params, *term.settings)} | {*plan.own()})
     if strange := sorted(set(plan.params) - set(known)):
         told = f"are unknown to {plan.method}; it knows"
         if plan.method == "pair":

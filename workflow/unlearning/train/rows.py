@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from unlearning.models.encode import Encoded, encode_all
-from unlearning.train.data import refusal_for
+from unlearning.models.encode import Encoded, encode_all, mark_questions
+from unlearning.train.data import refusal_choice, refusals_in
+from unlearning.train.spans import PIPELINE, with_spans
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -21,26 +22,61 @@ class RowsError(ValueError):
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded examples. `refusals`: per language the token ids of each refusal, where a term needs them."""
+    """Encoded examples. `refusals`: per language the token ids of each refusal, where a term needs them.
+
+    `refusal_ref_logprob`: (example, place of a refusal in its language's list, its number of tokens) → its
+    log-probability under the reference model, for those that are drawn.
+    `domains`: the subject area that each example is of, empty where the data has but one.
+    """
 
     ids: list[str]
     languages: list[str]
     encoded: list[Encoded]
     ref_logprob: np.ndarray | None = None
     refusals: dict[str, list[list[int]]] = field(default_factory=dict)
+    refusal_ref_logprob: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    domains: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, indices: Sequence[int], answers: str, seed: int, epoch: int) -> list[Encoded]:
-        """The examples at `indices`, with their own answers or (answers = refusal) the epoch's refusals."""
-        if answers == "reference":
-            return [self.encoded[i] for i in indices]
-        return [self._refused(i, seed, epoch) for i in indices]
+        """The examples at `indices`, with their own answers (reference) or the epoch's refusals (refusal).
 
-    def _refused(self, i: int, seed: int, epoch: int) -> Encoded:
-        answer = refusal_for(self.refusals, self.languages[i], seed, epoch, self.ids[i])
-        return Encoded(self.encoded[i].prompt_ids, answer, [False] * len(answer))
+        both: first all with their own answers, then all with the refusals, so that one forward pass serves the two.
+        """
+        own = [self.encoded[i] for i in indices] if answers != "refusal" else []
+        refused = [self.refused(i, self.drawn(i, seed, epoch)) for i in indices] if answers != "reference" else []
+        return own + refused
+
+    def drawn(self, i: int, seed: int, epoch: int) -> int:
+        """Which refusal of its language's list example `i` gets in an epoch."""
+        return refusal_choice(seed, epoch, self.ids[i], len(self._choices(i)))
+
+    def refused(self, i: int, refusal: int) -> Encoded:
+        """Example `i` with that refusal as its answer."""
+        answer = self._choices(i)[refusal]
+        return self.encoded[i]._replace(answer_ids=answer, value_mask=[False] * len(answer), spans=None)
+
+    def _choices(self, i: int) -> list[list[int]]:
+        return refusals_in(self.refusals, self.languages[i])
+
+    def refusal_refs(self, indices: Sequence[int], seed: int, epoch: int) -> np.ndarray:
+        """The reference log-probabilities of the epoch's refusals, nats.
+
+        RowsError where one is not known: the table was computed for another seed or tokenizer, or for fewer epochs.
+        """
+        found = []
+        for i in indices:
+            drawn = self.drawn(i, seed, epoch)
+            key = (self.ids[i], drawn, len(self._choices(i)[drawn]))
+            if key not in self.refusal_ref_logprob:
+                raise RowsError(
+                    f"ref_logprobs: nothing for example {key[0]!r} with refusal {drawn} of {key[2]} tokens, drawn in "
+                    f"epoch {epoch + 1} of seed {seed}; compute the table again for this seed and all epochs"
+                )
+            found.append(self.refusal_ref_logprob[key])
+        return np.array(found)
 
 
 def joined(first: Rows, second: Rows) -> Rows:
@@ -90,19 +126,34 @@ def encode_rows(
     max_length: int | None = None,
     ref_logprobs: pd.DataFrame | None = None,
     refusals: dict[str, list[str]] | None = None,
+    questions: bool = False,
+    spans: str | None = None,
+    pipeline: str = PIPELINE,
 ) -> Rows:
     """Encode an `examples` table, with the reference model's log-probabilities and the refusals where needed.
 
-    RowsError where an example has no reference log-probability, or one over another number of tokens.
+    `questions` marks the tokens of each question; `spans` is the way to find sensitive spans (None: none are wanted),
+    `pipeline` what finds entities. RowsError where an example has no reference log-probability, or one over another
+    number of tokens.
     """
-    encoded = encode_all(tokenizer, frame["messages"].tolist(), frame["answer"].tolist(), max_length=max_length)
+    texts = frame["messages"].tolist(), frame["answer"].tolist()
+    encoded = encode_all(tokenizer, *texts, max_length=max_length)
+    encoded = mark_questions(tokenizer, encoded, texts[0]) if questions else encoded
+    if spans:
+        values = [value if isinstance(value, str) else None for value in frame["value"]]
+        encoded = with_spans(tokenizer, encoded, *texts, values, spans, pipeline)
     ids = frame["example_id"].tolist()
     coded = {
         language: [[*tokenizer(text, add_special_tokens=False).input_ids, tokenizer.eos_token_id] for text in texts]
         for language, texts in (refusals or {}).items()
     }
-    logprob = None if ref_logprobs is None else _aligned(ids, encoded, ref_logprobs)
-    return Rows(ids, frame["language"].tolist(), encoded, logprob, coded)
+    known = {}
+    if ref_logprobs is not None:
+        of_refusals = ref_logprobs["refusal"].notna()
+        known["ref_logprob"] = _aligned(ids, encoded, ref_logprobs[~of_refusals])
+        known["refusal_ref_logprob"] = _by_refusal(ref_logprobs[of_refusals])
+    domains = frame["domain"].fillna("").tolist() if "domain" in frame else []
+    return Rows(ids, frame["language"].tolist(), encoded, refusals=coded, domains=domains, **known)
 
 
 def _aligned(ids: list[str], encoded: list[Encoded], ref_logprobs: pd.DataFrame) -> np.ndarray:
@@ -116,6 +167,12 @@ def _aligned(ids: list[str], encoded: list[Encoded], ref_logprobs: pd.DataFrame)
             f"{first!r}; compute the table again with this tokenizer and max_length"
         )
     return table["logprob"].to_numpy(dtype=np.float64)
+
+
+def _by_refusal(ref_logprobs: pd.DataFrame) -> dict[tuple[str, int, int], float]:
+    numbers = ref_logprobs[["refusal", "n_tokens"]].astype(int)
+    keys = zip(ref_logprobs["example_id"], numbers["refusal"], numbers["n_tokens"], strict=True)
+    return dict(zip(keys, ref_logprobs["logprob"], strict=True))
 
 
 def read_refusals(path: Path) -> dict[str, list[str]]:

@@ -1,0 +1,74 @@
+# Needs: the same as train.smk and answer.smk. Makes: of runs that are scored after several epochs, the models after them,
+# e<epoch>/model.json, in the job that trains the run, and all their answers in one job.
+
+
+def trained_through(epochs):
+    """The outputs of a training job that keeps its models after `epochs`, the last of which is the run's own."""
+    outputs = {"model": f"{RUN}/model.json", "log": f"{RUN}/train_log.parquet", "weights": directory(f"{RUN}/weights")}
+    for epoch in epochs[:-1]:
+        outputs[f"e{epoch}"] = f"{RUN}/e{epoch}/model.json"
+        outputs[f"e{epoch}_weights"] = directory(f"{RUN}/e{epoch}/weights")
+    return outputs
+
+
+def answered(table, epochs):
+    return [f"{RUN}/e{epoch}/none/{table}.parquet" for epoch in epochs]
+
+
+for scored, epochs in SEVERAL.items():
+    names = ["_".join((rule_, "epochs", *scored)) for rule_ in ("unlearn", "answer")]
+
+    rule:
+        name:
+            names[0]
+        input:
+            unpack(unlearn_inputs),
+        output:
+            **trained_through(epochs),
+        log:
+            "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.log",
+        benchmark:
+            "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}.tsv"
+        wildcard_constraints:
+            **dict(zip(("benchmark", "base_model", "method"), scored)),
+        conda:
+            "../envs/environment.yaml"
+        threads: CONFIG.threads.train
+        resources:
+            gpu=CONFIG.gpus.train,
+        params:
+            job=lambda w: job("unlearn.py", terms(w), **unlearn_values(w)),
+        message:
+            "Unlearning {wildcards.split} of {wildcards.benchmark} on {wildcards.base_model} by {wildcards.method}"
+        script:
+            "../workflow/scripts/unlearn.py"
+
+    rule:
+        name:
+            names[1]
+        input:
+            model=lambda w: [model_after(w, epoch) for epoch in epochs_scored(w)],
+            questions=data("items"),
+        output:
+            answers=answered("answers", epochs),
+            likelihoods=answered("likelihoods", epochs),
+        log:
+            "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-epochs-answer.log",
+        benchmark:
+            "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-epochs.tsv"
+        wildcard_constraints:
+            **dict(zip(("benchmark", "base_model", "method"), scored)),
+        conda:
+            "../envs/environment.yaml"
+        threads: CONFIG.threads.answer
+        resources:
+            gpu=CONFIG.gpus.answer,
+        params:
+            job=lambda w: job("answer.py", **answer_values(w, "none")),
+        message:
+            "Asking {wildcards.method} ({wildcards.benchmark}) after each epoch that is scored"
+        script:
+            "../workflow/scripts/answer.py"
+
+    for special, general in zip(names, ("unlearn", "answer")):
+        workflow.ruleorder(special, general)

@@ -1,0 +1,40 @@
+"""Attention shifting (AS): look away from the important tokens of what is to be forgotten."""
+
+import torch
+
+from unlearning.train.attention import chosen_layers, shift_divergence
+
+INPUTS = ("attention_LBHSS", "ref_attention_LBHSS", "sequence_mask_BS", "spans_BS")
+PARAMS = {"shift": 0.7, "spans": "entropy", "pipeline": "en_core_web_sm", "first_layer": 0, "last_layer": None}
+LIMITS = {
+    "shift": {"ge": 0, "lt": 1},
+    "spans": ("value", "entropy", "pos", "entities"),
+    "first_layer": {"ge": 0, "below": "layers"},
+    "last_layer": {"ge": 0, "below": "layers"},
+}
+ANSWERS = "reference"
+NEEDS = ("reference_model", "attention")
+
+
+def loss(
+    attention_LBHSS: tuple[torch.Tensor, ...],
+    ref_attention_LBHSS: tuple[torch.Tensor, ...],
+    sequence_mask_BS: torch.Tensor,
+    spans_BS: torch.Tensor,
+    shift: float,
+) -> torch.Tensor:
+    """Σ_layers Σ_heads mean_i KL(A_θ,i ‖ A*_i), A*_ij ∝ A^ref_ij (1 − λ·1[j important]), per example in nats, ≥ 0.
+
+    A_θ,i are the attention weights of token i over itself and the tokens before; A* carries no gradient; lower looks
+    away more, and with λ = 0 the term is 0 at θ = ref (leak, eq. 8, L_F). λ is `shift`. Their α and 1 − α are
+    `forget_weight` and `retain_weight`: equal weights are α 0.5 (our reading: λ 0.7, α 0.5, the mean over rows).
+    Important is what `spans` finds in question and answer, see `unlearning.train.spans`; an example without important
+    tokens is held where it is. Only an adapter (`lora`) or the layers `first_layer` to `last_layer` (null: the last)
+    train, embeddings and output never. Model and reference compute attention in the plain way (`eager`).
+    """
+    return shift_divergence(attention_LBHSS, ref_attention_LBHSS, sequence_mask_BS, spans_BS > 0, 1 - shift)
+
+
+def trained_layers(depth: int, first_layer: int, last_layer: int | None) -> range:
+    """The layers that train, or whose adapters do."""
+    return chosen_layers(depth, first_layer, last_layer)
