@@ -20,11 +20,12 @@ from smollm2 import BATCH, backend, python, ready  # noqa: E402
 
 PROMPTS = ROOT / "resources/prompts"
 BULK, FREE, GUIDED = 208, 32, 200  # prompts; longest replies in tokens
+SAMPLED = 32  # prompts that are sampled
 EQUAL = {"float32": 0.95, "bfloat16": 0.5}
 CLOSE = {"float32": 1e-3, "bfloat16": 0.5}  # logits this near are a tie to sums rounded in another order
 
 
-def bulk_requests(guided: bool) -> list:
+def bulk_requests(guided: bool, temperature: float = 0.0) -> list:
     """BULK real prompts: values to translate into 11 languages, translations to compare."""
     from unlearning.data.languages import read_languages
     from unlearning.data.phrasebook import read_pools
@@ -42,16 +43,16 @@ def bulk_requests(guided: bool) -> list:
         inputs |= {"language": tongues[i % len(tongues)], "others": pool[:4], "back": pool[i % len(pool)]}
         prompt = read_prompt(PROMPTS / f"{('translator_value', 'equivalence_value')[i % 2]}.yaml")
         schema = schema_of(prompt.reply) if guided else None
-        sampling = Sampling(max_tokens=GUIDED if guided else FREE)
+        sampling = Sampling(temperature=temperature, max_tokens=GUIDED if guided else FREE)
         made.append((Request(str(i), 0, render(prompt, inputs), sampling, schema, inputs, "translator"), prompt.reply))
     return made
 
 
-def ask(kind: str, dtype: str, guided: bool, n: int, out: str) -> None:
+def ask(kind: str, dtype: str, guided: bool, temperature: float, n: int, out: str) -> None:
     """Answer the first `n` bulk prompts and write the replies and the CPU seconds that took, loading left out."""
     from importlib import import_module
 
-    requests = [request for request, _ in bulk_requests(guided)][:n]
+    requests = [request for request, _ in bulk_requests(guided, temperature)][:n]
     opened = import_module(f"unlearning.llm.backends.{kind}").open(backend(kind, dtype))
     warm_up = requests[0]._replace(messages=[{"role": "user", "content": "Hello"}])
     list(opened.ask([warm_up]))
@@ -62,7 +63,9 @@ def ask(kind: str, dtype: str, guided: bool, n: int, out: str) -> None:
     Path(out).write_text(json.dumps([seconds, [found[i]._asdict() for i in range(n)]]), encoding="utf-8")
 
 
-def asked(kind: str, dtype: str = "float32", guided: bool = False, n: int = BULK) -> tuple[float, pd.DataFrame]:
+def asked(
+    kind: str, dtype: str = "float32", guided: bool = False, n: int = BULK, temperature: float = 0.0
+) -> tuple[float, pd.DataFrame]:
     """`ask` in a process of its own: (CPU seconds, a row for each reply).
 
     One thread, and the time that it had a core: what else the machine does then changes the figure little.
@@ -73,7 +76,7 @@ def asked(kind: str, dtype: str = "float32", guided: bool = False, n: int = BULK
             "PYTHONPATH": str(ROOT / "workflow"), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
             "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "2",
         }  # fmt: skip
-        command = [python(), __file__, "ask", kind, dtype, str(int(guided)), str(n), str(out)]
+        command = [python(), __file__, "ask", kind, dtype, str(int(guided)), str(temperature), str(n), str(out)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
@@ -127,6 +130,11 @@ def vllm(show) -> None:
     ended = int((whole & valid).sum())
     show("guided: of these, valid by their schema", f"{ended}/{whole.sum()}", "all", ended == whole.sum())
     show("guided: tokens written per CPU second, vLLM", float(guided["output_tokens"].sum() / seconds), "> 0", True)
+    first, again = (asked("vllm", n=SAMPLED, temperature=0.7)[1] for _ in range(2))
+    alike = int((first["text"] == again["text"]).sum())
+    show(f"sampled with a seed: replies that are the same when asked again, of {SAMPLED}", alike, f">= {SAMPLED // 2}",
+         alike >= SAMPLED // 2)  # fmt: skip
+    show("sampled: texts that differ from one another", first["text"].nunique(), "> 1", first["text"].nunique() > 1)
     share = sum(parse(kind, text)[0] is not None for kind, text in zip(kinds, free["text"], strict=True)) / BULK
     show(f"not guided: share valid by their schema (at most {FREE} tokens)", share, "< 1", share < 1)
 
@@ -156,5 +164,5 @@ def compare(show, requests: list, dtype: str) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    _, kind, dtype, guided, n, out = sys.argv[1:]
-    ask(kind, dtype, bool(int(guided)), int(n), out)
+    _, kind, dtype, guided, temperature, n, out = sys.argv[1:]
+    ask(kind, dtype, bool(int(guided)), float(temperature), int(n), out)

@@ -14,6 +14,7 @@ from unlearning.models.load import ModelError
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
 
+CPU_BATCH_TOKENS = 4096
 OUTSTANDING = 1024  # requests in the engine at a time: more than it runs at once, so that it never waits
 QUIET = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
 CPU = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "4"}  # GiB for keys and values
@@ -138,7 +139,7 @@ def _start(settings: Mapping, revision: str) -> "LLM":
             trust_remote_code=False,
             load_format="safetensors",
             structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
-            **(_cpu_options() if on_cpu else _gpu_options(settings, pinned)),
+            **(_cpu_options(settings["max_length"]) if on_cpu else _gpu_options(settings, pinned)),
         )
     check_chat(engine.get_tokenizer(), name)
     return engine
@@ -160,8 +161,10 @@ def _runs_on_cpu(device: str, built_for_cpu: bool) -> bool:
     return built_for_cpu
 
 
-def _cpu_options() -> dict:
-    return {"enforce_eager": True, "distributed_executor_backend": "uni"}
+def _cpu_options(max_length: int) -> dict:
+    # Whole prompts at once: after a part of one, vLLM winds a seeded generator back, which a CPU's cannot do.
+    whole = {"enable_chunked_prefill": False, "max_num_batched_tokens": max(max_length, CPU_BATCH_TOKENS)}
+    return {"enforce_eager": True, "distributed_executor_backend": "uni"} | whole
 
 
 def _gpu_options(settings: Mapping, revision: str | None) -> dict:
