@@ -1,20 +1,22 @@
 """A small model plays every role once, on a few invented people: what it gets wrong is refused, row by row, with why.
 
-The route of μ²-Bench is run by its own scripts (refining, values, pairs, judging); the prompts are watched at the door.
+vLLM guides its replies by their schema (in the environment that has vLLM, docs/llm.md). Not guided, none of its replies
+can be used, and the job has to stop. The route of μ²-Bench is run by its own scripts (refining, values, pairs, judging);
+the prompts are watched at the door.
 """
 
-import os
+import subprocess
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 import yaml
-from smollm2 import ROOT, backend, ready
+from smollm2 import ROOT, backend, python, ready
 
 ATTRIBUTES, VALUES, LANGUAGE = ["favourite_colour", "hobby"], 6, "es"
 PEOPLE = {"memorised": 4, "nonmember": 1, "background": 1}
-KIND = os.environ.get("ROLES_BACKEND", "transformers")  # or vllm, where replies are guided by their schema
-DOOR = {"name": "small", "backend": backend(KIND), "reask": 1, "cap": None, "price": None}
+DOOR = {"name": "small", "backend": backend("vllm"), "reask": 1, "cap": None, "price": None}
 SAMPLING = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 128, "seed": 0}
 SHARED = {"languages_file": str(ROOT / "resources/mu2/languages.yaml"), "max_rounds": 2}
 JUDGED = ("single", "pair", "list")
@@ -49,9 +51,16 @@ class Watch:
 
 
 def roles(show) -> None:
-    """The funnel by prompt, then what became of the rows."""
+    """The job that stops, the funnel by prompt, then what became of the rows."""
     if not ready(show):
         return
+    if find_spec("vllm") is None:
+        done = subprocess.run([python(), str(ROOT / "tests/heavy/llm.py"), "roles"], capture_output=True, text=True)
+        print(done.stdout, done.stderr[-2000:] if done.returncode else "")
+        last = (done.stdout.strip().splitlines() or ["nothing"])[-1]
+        show(f"roles, by {python()}", last, "all met", done.returncode == 0)
+        return
+    stops(show)
     with tempfile.TemporaryDirectory() as folder, Watch() as watch:
         made = build(Path(folder))
         stages = {
@@ -61,7 +70,7 @@ def roles(show) -> None:
         }
         compared, judged = attempted(compare, made), judge(made)
     funnel = watch.funnel()
-    print(f"\nSmolLM2-135M-Instruct in every role ({KIND})\n{funnel.to_string(index=False)}\n")
+    print(f"\nSmolLM2-135M-Instruct in every role, guided\n{funnel.to_string(index=False)}\n")
     known = sorted(path.stem for path in (ROOT / "resources/prompts").glob("*.yaml"))
     show(
         "prompt files that were asked", funnel["prompt"].nunique(), f"= {len(known)}", sorted(funnel["prompt"]) == known
@@ -79,6 +88,21 @@ def roles(show) -> None:
     print(f"Verdicts of the small judge against the right ones\n{judged.to_string(index=False)}\n")
     whole = (judged["right"] + judged["wrong"] + judged["failed"] == judged["answers"]).all()
     show("answers judged right, wrong or failed with a reason", int(judged["answers"].sum()), "all", bool(whole))
+
+
+def stops(show) -> None:
+    """Not guided: what comes of refining, and whether it says how many replies were of no use."""
+    from unlearning.llm.complete import NoReplies
+
+    DOOR["backend"] = backend("transformers")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            refine(build(Path(folder)))
+            said = "it ended"
+        except NoReplies as error:
+            said = str(error).partition(". ")[0]
+    DOOR["backend"] = backend("vllm")
+    show("not guided: the job", said, "none of 12 replies can be used", "none of 12 replies can be used" in said)
 
 
 def build(folder: Path) -> Path:
