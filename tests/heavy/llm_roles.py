@@ -1,7 +1,7 @@
 """A small model plays every role once, on a few invented people: what it gets wrong is refused, row by row, with why.
 
 vLLM guides its replies by their schema (in the environment that has vLLM, docs/llm.md). Not guided, none of its replies
-can be used, and the job has to stop. The route of μ²-Bench is run by its own scripts (refining, values, pairs, judging);
+can be used, and the job has to stop. μ²-Bench is built by its own scripts (refining, values, pairs, judging);
 the prompts are watched at the door.
 """
 
