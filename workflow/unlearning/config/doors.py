@@ -35,4 +35,4 @@ def door_gpus(config: Config, role: str) -> int:
 
 
 def _role(config: Config, role: str) -> Role:
-    return config.roles.get(role, Role())
+    return config.roles.get(role, Role(backend=OFFLINE))
