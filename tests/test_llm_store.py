@@ -16,6 +16,7 @@ from unlearning.llm.database import DatabaseError
 from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.requests import Failure, Reply, Request, Sampling, identity_of
+from unlearning.llm.roles import Asker
 from unlearning.llm.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -164,6 +165,45 @@ def test_a_job_stops_at_the_cap_keeps_its_replies_and_goes_on_when_it_is_raised(
     )
     assert [r.inputs["text"] for r in second.sent] == ["d", "e", "f"] and completions["failed"].isna().all()
     assert usage.loc[0, "cost"] == pytest.approx(0.03)  # six replies, stored or new
+
+
+def taken_by(folder: Path, job: str, texts: str, backend=None) -> tuple[fakes.Counting, list[int]]:
+    """(the backend, [asked, from_store, tokens read]) of a job that completes `texts`."""
+    backend = backend or fakes.Counting()
+    store = Store(folder / "shared.sqlite", job)
+    _, usage = complete(fakes.prompts(list(texts)), fakes.door(folder, backend)._replace(store=store), False)
+    return backend, usage.loc[0, ["asked", "from_store", "input_tokens"]].to_list()
+
+
+def test_what_several_jobs_took_adds_up_to_what_was_asked(tmp_path):
+    first, took = taken_by(tmp_path, "a", "vwx")
+    second, took_too = taken_by(tmp_path, "b", "wxyz")
+    assert (took, took_too) == ([3, 0, 30], [2, 2, 20])
+    assert took[0] + took_too[0] == len(first.sent) + len(second.sent) == 5
+
+
+def test_what_a_job_took_is_the_same_when_it_is_run_again(tmp_path):
+    with pytest.raises(RuntimeError):
+        taken_by(tmp_path, "a", "xyz", fakes.Counting(fakes.failing_on(["z"], RuntimeError("ended")), window=1))
+    assert taken_by(tmp_path, "b", "xy")[1] == [0, 2, 0]
+    assert [taken_by(tmp_path, "a", "xyz")[1] for _ in range(2)] == [[3, 0, 30]] * 2
+
+
+def test_two_jobs_that_asked_the_same_at_once_both_count_what_they_paid(tmp_path):
+    stores = [Store(tmp_path / "shared.sqlite", job) for job in "ab"]
+    for store, reply in zip(stores, (Reply("one", "stop", 10, 5), Reply("other", "stop", 10, 7)), strict=True):
+        store.put("k", reply)
+    assert [store.asked(["k", "l"]) for store in stores] == [{"k": (10, 5)}, {"k": (10, 7)}]
+    assert stores[1].get(["k"])["k"].text == "one"
+
+
+def test_a_reply_used_in_two_rounds_of_a_job_counts_once(tmp_path):
+    backend = fakes.Counting()
+    asker = Asker({"translator": fakes.door(tmp_path, backend)})
+    for texts in ("ab", "bc"):
+        asker.ask("translator", fakes.prompts(list(texts)))
+    row = asker.usage().loc[0]
+    assert (row["prompts"], row["asked"], row["from_store"], len(backend.sent)) == (4, 3, 0, 3)
 
 
 def test_requests_wait_for_those_in_flight_to_be_settled_before_the_cap_stops_them(tmp_path):

@@ -6,11 +6,13 @@ The tests share one project and go in order.
 import json
 import os
 
+import pandas as pd
 import pytest
 
 from mu2_llm_server import BOOKS, Endpoint
 from project import Project, label
 from unlearning.cache import ledger
+from unlearning.llm.budget import Budget
 from unlearning.tables.artifacts import read_table
 
 FOLDER = "results/data/mu2/minimal"
@@ -113,10 +115,15 @@ def test_a_question_that_gives_its_answer_away_is_asked_for_again(project):
     assert table(project, "rejected/th", "rejected").empty
 
 
-def test_what_it_took_is_counted_by_role(project):
+def test_what_it_took_is_counted_by_role_and_adds_up_to_what_was_asked(project, endpoint):
     usage = table(project, "usage/pairs/af", "usage").set_index("role")
     pairs = len(table(project, "english", "pairs"))
     assert usage["prompts"].to_dict() == {"translator": pairs, "equivalence": pairs}
+    # what comes back is the English of every language, so jobs share the questions whether it means the same
+    every = pd.concat(read_table(path, "usage") for path in (project.path / FOLDER / "usage").rglob("*.parquet"))
+    assert every["asked"].sum() == endpoint.asked.total() and every["from_store"].sum() > 0
+    spent = Budget(project.path / "results/.llm/spending.sqlite", None, {}).spent()
+    assert every["cost"].sum() == pytest.approx(spent)
     # 100 tokens read at 1 USD, 10 written at 2 USD per million, each prompt
     assert usage.at["translator", "cost"] == pytest.approx(pairs * (100 * 1 + 10 * 2) / 1e6)
     assert table(project, "usage/pairs/en", "usage").empty

@@ -11,7 +11,7 @@ def complete(prompts: str, completions: str, usage: str, door: dict, store: str 
     from unlearning.llm.complete import open_door
     from unlearning.tables.artifacts import read_table, write_table
 
-    with open_door(door, store) as opened:
+    with open_door(door, store, usage) as opened:
         replies, used = ask(read_table(prompts, "prompts"), opened)
     write_table(replies, completions, "completions")
     write_table(used, usage, "usage")

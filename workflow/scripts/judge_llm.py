@@ -27,7 +27,7 @@ def judge_llm(
 
     told, items = read_table(answers, "answers"), read_table(questions, "items")
     asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
-    with open_door(door, store) as opened:
+    with open_door(door, store, usage) as opened:
         completions, used = complete(asked, opened)
     write_table(llm.verdicts(completions, told, items, scale, size), verdicts, "verdicts")
     write_table(used, usage, "usage")

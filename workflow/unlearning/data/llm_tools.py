@@ -19,16 +19,17 @@ from unlearning.llm.roles import Asker, open_roles
 def open_tools(
     language: Language, prompts: Sequence[str], doors: Mapping[str, Mapping], sampling: Mapping[str, Mapping],
     max_rounds: int, store: Path | str, back_translator: Mapping | None = None, books: Sequence[str] = (),
+    job: str = "",
 ) -> Iterator[tuple[Tools, Asker]]:  # fmt: skip
     """(tools, asker) for one language. `doors` and `sampling`: role -> settings; `prompts`: files.
 
     `back_translator`: the configuration's section, None where nothing is translated back. Its service `reverse` takes
-    `books`: the phrasebook of the language and the English one.
+    `books`: the phrasebook of the language and the English one. `job`: as in `unlearning.llm.complete.open_door`.
     """
     read = {prompt.name: prompt for prompt in map(read_prompt, prompts)}
     drawn = {role: Sampling(**settings) for role, settings in sampling.items()}
     with contextlib.ExitStack() as stack:
-        asker = stack.enter_context(open_roles(doors, store))
+        asker = stack.enter_context(open_roles(doors, store, job))
         tools = Tools(asker.ask, _none, read, drawn, max_rounds)
         service = back_translator and back_translator["service"]
         if service == LLM:

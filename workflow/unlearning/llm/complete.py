@@ -38,9 +38,10 @@ class Door(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
+def open_door(settings: Mapping, store_folder: Path | str, job: str = "") -> Iterator[Door]:
     """The door of a role: `backend` (the configuration's entry), `name`, `reask`, `cap` (USD) and `price`.
 
+    `job` names who asks, the same when it is run again: so table `usage` tells its replies from those of other jobs.
     Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
     With `count` nobody is asked: what would be asked first raises `unlearning.llm.estimate.Counted`.
     """
@@ -56,7 +57,7 @@ def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
         if entry["kind"] == "offline":
             yield Door(backend, None, None)
             return
-        store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite")))
+        store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite", job)))
         budget = None
         if settings["price"] is not None and not counted:
             budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
@@ -64,12 +65,15 @@ def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
         yield Door(backend, store, budget, settings["reask"], entry.get("key_env"))
 
 
-def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+def complete(
+    prompts: pd.DataFrame, door: Door, progress: bool = True, counted: set[str] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables `completions` (prompts in their order, their samples in theirs) and `usage` of table `prompts`.
 
     Equal requests are asked once. An unusable reply is asked for again, up to `door.reask` times, with the reply and
     what is wrong with it; then `failed` says what is wrong and `text` holds the reply. Where no reply came, `text` is
     null and `failed` has the reason; nothing is stored, so a rerun asks again. SpendingCap: the cap stopped it.
+    A job that completes several tables hands `counted`, a set, to each, so that a reply counts once in all its usage.
     """
     asked = list(requests_of(prompts))
     done: list[dict | None] = [None] * len(asked)
@@ -88,7 +92,7 @@ def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[
         if not waiting:
             break
     completions = pd.DataFrame(done, columns=list(COMPLETION)).astype(COMPLETION)
-    return completions, _usage(prompts, completions, door, used)
+    return completions, _usage(prompts, completions, door, used, set() if counted is None else counted)
 
 
 def answers(door: Door, requests: Mapping[str, Request], progress: bool = False) -> dict[str, Reply | Failure]:
@@ -166,21 +170,30 @@ def _again(request: Request, text: str, error: str) -> Request:
     return request._replace(messages=[*request.messages, said, told])
 
 
-def _usage(prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: dict) -> pd.DataFrame:
-    """What the completions took, whether their replies were stored before or are new: equal tables, equal usage."""
+def _usage(
+    prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: dict[str, dict[str, Reply]], counted: set[str]
+) -> pd.DataFrame:
+    """What the completions took: what this job asked for, and how many replies other jobs' questions had brought.
+
+    Which is which is kept in the store, so it is the same when the job is run again: equal tables, equal usage.
+    """
     role_of = dict(zip(prompts["prompt_id"], prompts["role"], strict=True))
     failed = completions.loc[completions["failed"].notna(), "prompt_id"].map(role_of).value_counts()
     price = door.budget.price if door.budget else None
     rows = []
     for role, replies in used.items():
-        read, written = (sum(getattr(r, f"{way}_tokens") for r in replies.values()) for way in ("input", "output"))
+        new = {key: reply for key, reply in replies.items() if key not in counted}
+        counted.update(new)
+        asked = door.store.asked(new) if door.store else {k: (r.input_tokens, r.output_tokens) for k, r in new.items()}
+        read, written = (sum(tokens) for tokens in zip((0, 0), *asked.values(), strict=True))
         rows.append(
             {
                 "role": role,
                 "backend": door.backend.identity["backend"],
                 "model": door.backend.identity["model"],
                 "prompts": int((prompts["role"] == role).sum()),
-                "requests": len(replies),
+                "asked": len(asked),
+                "from_store": len(new) - len(asked),
                 "input_tokens": read,
                 "output_tokens": written,
                 "cost": cost(price, read, written),
