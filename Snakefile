@@ -28,6 +28,7 @@ include: "rules/answer.smk"
 include: "rules/judge.smk"
 include: "rules/score.smk"
 include: "rules/report.smk"
+include: "rules/keys.smk"
 
 
 report: "resources/report/workflow.rst"

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from unlearning.config.check_llm import offline_problem
-from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings
+from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings, unset_keys
 from unlearning.config.llm import ROLES
 from unlearning.config.load import load
 from unlearning.config.problems import ConfigError
@@ -101,6 +101,25 @@ def test_a_back_translators_key_in_the_configuration_is_refused_and_not_shown(ro
     with pytest.raises(ConfigError, match="back_translator.key_env.api_key: .*environment variable") as caught:
         load(config)
     assert "secret-1" not in str(caught.value)
+
+
+def test_an_api_key_that_is_not_there_is_told_with_who_looks_for_it(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OWN_KEY", "YANDEX_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    served = {"name": "served", "backend": {"kind": "openai", "key_env": "OWN_KEY"}}
+    jobs = [
+        {"door": {"name": "offline", "backend": {"kind": "offline"}}},
+        {"door": served, "back_translator": None},
+        {"doors": {"judge": served | {"name": "again"}, "refiner": {"name": "free", "backend": {"key_env": None}}}},
+        {"doors": {}, "back_translator": {"service": "yandex", "key_env": {}}},
+        {"doors": {}, "back_translator": {"service": "deepl", "key_env": {"api_key": "OWN_KEY"}}},
+        {"doors": {}, "back_translator": {"service": "llm", "key_env": {}}},
+    ]
+    own, yandex = unset_keys(jobs)
+    assert own.startswith("the environment variable OWN_KEY is not set (export OWN_KEY=…): backends.served.key_env ")
+    assert "YANDEX_API_KEY is not set" in yandex and "back_translator.service yandex" in yandex
+    monkeypatch.setenv("OWN_KEY", "k")
+    assert unset_keys(jobs) == [yandex] and unset_keys([{"language": "en"}]) == []
 
 
 def test_who_uses_a_role_can_ask_whether_anyone_answers_for_it():

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import llm_fakes as fakes
 from unlearning.llm.budget import Budget, SpendingCap, most_input_tokens
 from unlearning.llm.complete import complete, open_door
 from unlearning.llm.database import DatabaseError
-from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens
+from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens, total
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.requests import Failure, Reply, Request, Sampling, identity_of
 from unlearning.llm.roles import Asker
@@ -193,8 +194,10 @@ def test_two_jobs_that_asked_the_same_at_once_both_count_what_they_paid(tmp_path
     stores = [Store(tmp_path / "shared.sqlite", job) for job in "ab"]
     for store, reply in zip(stores, (Reply("one", "stop", 10, 5), Reply("other", "stop", 10, 7)), strict=True):
         store.put("k", reply)
-    assert [store.asked(["k", "l"]) for store in stores] == [{"k": (10, 5)}, {"k": (10, 7)}]
+    assert [store.asked(["k", "l"]) for store in stores] == [{"k": [1, 10, 5]}, {"k": [1, 10, 7]}]
     assert stores[1].get(["k"])["k"].text == "one"
+    stores[1].put("k", Reply("again", "stop", 10, 1))  # a reply that was taken out of the store was paid for twice
+    assert stores[1].asked(["k"]) == {"k": [2, 20, 8]}
 
 
 def test_a_reply_used_in_two_rounds_of_a_job_counts_once(tmp_path):
@@ -223,30 +226,34 @@ def test_re_asked_replies_count_against_the_cap(tmp_path):
 
 PAID = {
     "name": "paid", "backend": {"kind": "openai", "model": "m", "key_env": "NO_SUCH_KEY"}, "reask": 2, "cap": 0.0,
-    "price": {"input": 2.0, "output": 4.0}, "count": True,
+    "price": {"input": 2.0, "output": 4.0},
 }  # fmt: skip
 
 
 def test_counting_asks_nobody_needs_no_key_and_leaves_out_what_is_stored(tmp_path):
-    store = Store(tmp_path / "paid.sqlite")
-    asked = fakes.prompts(["a", "b", "b"], samples=2, max_tokens=50)
-    first = next(requests_of(asked))[0]
-    store.put(Store.key(identity_of(PAID["backend"]), first), fakes.translated(first))
-    with pytest.raises(Counted, match="translator.*openai.*0.0") as caught, open_door(PAID, tmp_path) as door:
+    asked, found = fakes.prompts(["a", "b", "b"], samples=2, max_tokens=50), Counter()
+    with pytest.raises(Counted) as caught, open_door(PAID | {"count": found}, tmp_path) as door:
         complete(asked, door, False)
-    (found,) = caught.value.estimates
-    assert (found.role, found.replies, found.output_tokens) == ("translator", 3, 150)  # three of 50 at most
-    assert found.cost == pytest.approx((found.input_tokens * 2 + 150 * 4) / 1e6)
-    assert not (tmp_path / "spending.sqlite").exists()
+    assert (caught.value.missing, found) == ({"translator": 4}, {}) and not list(tmp_path.iterdir())
+    first = next(requests_of(asked))[0]
+    Store(tmp_path / "paid.sqlite").put(Store.key(identity_of(PAID["backend"]), first), fakes.translated(first))
+    with pytest.raises(Counted) as caught, open_door(PAID | {"count": found}, tmp_path) as door:
+        complete(asked, door, False)
+    assert (caught.value.missing, found) == ({"translator": 3}, {"translator": 1})
+    assert [path.name for path in tmp_path.iterdir()] == ["paid.sqlite"]
 
 
-def test_counting_goes_through_where_everything_is_stored(tmp_path):
+def test_counting_goes_through_where_everything_is_stored_and_counts_what_would_be_asked_again(tmp_path):
     store, asked = Store(tmp_path / "paid.sqlite"), fakes.prompts(["a", "b"])
-    for request, _ in requests_of(asked):
-        store.put(Store.key(identity_of(PAID["backend"]), request), fakes.translated(request))
-    with open_door(PAID, tmp_path) as door:
+    backend = fakes.Counting(lambda r: fakes.translated(r) if r.inputs["text"] == "a" else Reply("no", "stop", 1, 1))
+    backend.identity = identity_of(PAID["backend"])
+    complete(asked, fakes.door(tmp_path, backend)._replace(store=store), False)
+    with open_door(PAID | {"count": (found := Counter())}, tmp_path) as door:
         completions, _ = complete(asked, door, False)
-    assert completions["failed"].isna().all()
+    assert completions["failed"].notna().to_list() == [False, True] and found["translator"] == 4
+    with pytest.raises(Counted) as caught, open_door(PAID | {"reask": 3, "count": Counter()}, tmp_path) as door:
+        complete(asked, door, False)
+    assert caught.value.missing == {"translator": 1}
 
 
 def test_about_four_latin_characters_or_one_other_make_a_token():
@@ -259,10 +266,12 @@ def test_estimates_of_one_role_and_model_are_added_up():
         Estimate("judge", "openai", "m", 2, 4, 6, 1.0),
         Estimate("judge", "vllm", "n", 2, 4, 6, None),
     ]
-    assert "about 0.5000 USD at most" in described(rows) and "no price" in described(rows[1:])
+    costs = [line.split()[-1] for line in described(rows).splitlines()[1:]]
+    assert total([*rows, *rows]) == 1.0 and costs == ["0.5000", "–"]
+    assert summed([rows[0]._replace(replies=0)]) == []
 
 
 def test_a_paid_job_begins_with_its_estimate(tmp_path, capsys):
     door = fakes.door(tmp_path, fakes.Counting(), Budget(tmp_path / "b.sqlite", None, {"input": 1.0, "output": 1.0}))
     complete(fakes.prompts(["a"]), door)
-    assert "USD at most, by `prices`" in capsys.readouterr().out
+    assert "0.0003 USD, by `prices`" in capsys.readouterr().out

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from unlearning.data.back_other import by_model, through_phrasebook
 from unlearning.data.back_services import LLM, REVERSE
-from unlearning.data.back_translation import open_service
+from unlearning.data.back_translation import open_service, stored_service
 from unlearning.data.languages import Language
 from unlearning.data.phrasebook import read_phrasebook
 from unlearning.data.rounds import Tools
 from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Sampling
 from unlearning.llm.roles import Asker, open_roles
+
+STORE = "back_translation.sqlite"
 
 
 @contextlib.contextmanager
@@ -36,9 +38,11 @@ def open_tools(
             tools = tools._replace(back=by_model(tools, language))
         elif service == REVERSE:
             tools = tools._replace(back=through_phrasebook(*map(read_phrasebook, books)))
+        elif service and "count" in back_translator:
+            tools = tools._replace(back=stored_service(back_translator, language.code, Path(store) / STORE))
         elif service:
-            cache = Path(store) / "back_translation.sqlite"
-            tools = tools._replace(back=stack.enter_context(open_service(back_translator, language.code, cache)))
+            opened = open_service(back_translator, language.code, Path(store) / STORE)
+            tools = tools._replace(back=stack.enter_context(opened))
         yield tools, asker
 
 

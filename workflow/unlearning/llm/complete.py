@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.llm.budget import Budget, SpendingCap, cost
-from unlearning.llm.estimate import Counter, described, estimate
+from unlearning.llm.estimate import Stored, described, estimate, total
 from unlearning.llm.keys import kept_out, redacted
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.replies import parse
@@ -43,23 +43,25 @@ def open_door(settings: Mapping, store_folder: Path | str, job: str = "") -> Ite
 
     `job` names who asks, the same when it is run again: so table `usage` tells its replies from those of other jobs.
     Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
-    With `count` nobody is asked: what would be asked first raises `unlearning.llm.estimate.Counted`.
+    With `count`, a collections.Counter, nobody is asked: see `unlearning.llm.estimate.Stored`.
     """
     entry, folder = dict(settings["backend"]), Path(store_folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(kept_out(entry.get("key_env")))
         if entry.get("batch"):
             entry["batches"] = str(folder / f"{settings['name']}.batches.sqlite")
-        counted = settings.get("count", False) and entry["kind"] != "offline"
-        module = import_module(f"unlearning.llm.backends.{entry['kind']}")
-        backend = Counter(entry, settings["price"]) if counted else module.open(entry)
+        path = folder / f"{settings['name']}.sqlite"
+        if "count" in settings and entry["kind"] != "offline":
+            yield Door(Stored(entry, path, settings["count"]), None, None, settings["reask"])
+            return
+        backend = import_module(f"unlearning.llm.backends.{entry['kind']}").open(entry)
         stack.callback(backend.close)
         if entry["kind"] == "offline":
             yield Door(backend, None, None)
             return
-        store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite", job)))
+        store = stack.enter_context(contextlib.closing(Store(path, job)))
         budget = None
-        if settings["price"] is not None and not counted:
+        if settings["price"] is not None:
             budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
             stack.callback(budget.close)
         yield Door(backend, store, budget, settings["reask"], entry.get("key_env"))
@@ -102,7 +104,8 @@ def answers(door: Door, requests: Mapping[str, Request], progress: bool = False)
     found = dict(door.store.get(requests)) if door.store else {}
     missing = {key: request for key, request in requests.items() if key not in found}
     if progress and missing and door.budget:
-        print(described(estimate(missing.values(), door.backend.identity, door.budget.price)), flush=True)
+        found_out = estimate(missing.values(), door.backend.identity, door.budget.price)
+        print(f"{described(found_out)}\nabout {total(found_out):,.4f} USD, by `prices`", flush=True)
     with tqdm(total=len(missing), unit="reply", disable=not progress or not missing, mininterval=5) as bar:
         while missing:
             sent, stop = _ask(door, missing, found, bar)
@@ -184,16 +187,17 @@ def _usage(
     for role, replies in used.items():
         new = {key: reply for key, reply in replies.items() if key not in counted}
         counted.update(new)
-        asked = door.store.asked(new) if door.store else {k: (r.input_tokens, r.output_tokens) for k, r in new.items()}
-        read, written = (sum(tokens) for tokens in zip((0, 0), *asked.values(), strict=True))
+        here = {key: (1, reply.input_tokens, reply.output_tokens) for key, reply in new.items()}
+        own = door.store.asked(new) if door.store else here
+        asked, read, written = (sum(counts) for counts in zip((0, 0, 0), *own.values(), strict=True))
         rows.append(
             {
                 "role": role,
                 "backend": door.backend.identity["backend"],
                 "model": door.backend.identity["model"],
                 "prompts": int((prompts["role"] == role).sum()),
-                "asked": len(asked),
-                "from_store": len(new) - len(asked),
+                "asked": asked,
+                "from_store": len(new) - len(own),
                 "input_tokens": read,
                 "output_tokens": written,
                 "cost": cost(price, read, written),

@@ -15,8 +15,12 @@ TABLE = (
 )
 # two jobs that run side by side may both ask for the same; each has its row, so that both count
 ASKED = (
-    "CREATE TABLE IF NOT EXISTS asked (key TEXT NOT NULL, job TEXT NOT NULL, input_tokens INTEGER NOT NULL, "
-    "output_tokens INTEGER NOT NULL, PRIMARY KEY (key, job)) WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS asked (key TEXT NOT NULL, job TEXT NOT NULL, times INTEGER NOT NULL, "
+    "input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, PRIMARY KEY (key, job)) WITHOUT ROWID"
+)
+COUNT = (
+    "INSERT INTO asked VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET times = times + 1, "
+    "input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens"
 )
 CHUNK = 500  # keys in one query
 
@@ -47,10 +51,10 @@ class Store:
         rows = self._rows("key, text, finish_reason, input_tokens, output_tokens FROM replies WHERE", keys)
         return {key: Reply(*rest) for key, *rest in rows}
 
-    def asked(self, keys: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Those of `keys` that this job itself asked for, now or before it was ended: tokens read and written."""
-        rows = self._rows("key, input_tokens, output_tokens FROM asked WHERE job = ? AND", keys, self._job)
-        return {key: (read, written) for key, read, written in rows}
+    def asked(self, keys: Iterable[str]) -> dict[str, list[int]]:
+        """Those of `keys` that this job itself asked for, now or earlier: times, tokens read and written."""
+        rows = self._rows("key, times, input_tokens, output_tokens FROM asked WHERE job = ? AND", keys, self._job)
+        return {key: counts for key, *counts in rows}
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep `reply`; one that is there already stays."""
@@ -58,8 +62,7 @@ class Store:
         try:
             self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", (key, *reply))
             if self._job is not None:
-                tokens = (reply.input_tokens, reply.output_tokens)
-                self._connection.execute("INSERT OR IGNORE INTO asked VALUES (?, ?, ?, ?)", (key, self._job, *tokens))
+                self._connection.execute(COUNT, (key, self._job, reply.input_tokens, reply.output_tokens))
         finally:
             self._connection.execute("COMMIT")
 
