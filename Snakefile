@@ -31,6 +31,7 @@ include: "rules/score.smk"
 include: "rules/select.smk"
 include: "rules/epochs.smk"
 include: "rules/report.smk"
+include: "rules/keys.smk"
 
 
 report: "resources/report/workflow.rst"

@@ -61,7 +61,7 @@ def prompts(texts, samples: int = 1, prompt: Prompt = ASK, **sampling) -> pd.Dat
 
 def door(folder, backend, budget=None, reask: int = 2) -> Door:
     """A door to `backend` with its store in `folder`."""
-    return Door(backend, Store(folder / "fake.sqlite"), budget, reask)
+    return Door(backend, Store(folder / "fake.sqlite", "job"), budget, reask)
 
 
 def failing_on(texts, result: Failure | Exception) -> Callable:

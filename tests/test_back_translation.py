@@ -15,8 +15,9 @@ from unlearning.config.benchmarks import BackTranslator
 from unlearning.data import back_translation
 from unlearning.data.back_other import by_model, through_phrasebook
 from unlearning.data.back_services import GOOGLE, SERVICES, problems
-from unlearning.data.back_translation import BackTranslationError, open_service
+from unlearning.data.back_translation import BackTranslationError, open_service, stored_service
 from unlearning.data.languages import read_languages
+from unlearning.llm.estimate import Counted
 from unlearning.llm.roles import FEW
 
 CODES = tuple(read_languages(SOURCES / "languages.yaml"))
@@ -133,6 +134,19 @@ def test_nothing_is_asked_twice_over_runs_but_other_languages_are(google, tmp_pa
         with open_service(settings(), language, tmp_path / "s.sqlite") as back:
             assert back(["die"]) == ["EN die"]
     assert [q["sl"] for q in server.queries] == ["de", "af"]
+
+
+def test_what_came_back_is_told_without_sending_and_what_did_not_is_counted(google, tmp_path):
+    server, store = google(), tmp_path / "s.sqlite"
+    back = stored_service(settings(), "de", store)
+    with pytest.raises(Counted) as caught:
+        back(["die", "das", "die"])
+    assert caught.value.missing == {"back_translator": 2} and not store.exists() and not server.counts
+    with open_service(settings(), "de", store) as sent:
+        sent(["die"])
+    assert back(["die", "die"]) == ["EN die", "EN die"] and server.counts == {"die": 1}
+    with pytest.raises(Counted):
+        stored_service(settings(), "af", store)(["die"])
 
 
 def test_a_busy_service_is_asked_again(google, tmp_path):

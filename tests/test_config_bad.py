@@ -1,8 +1,13 @@
 """Mistakes in a configuration: each is refused, with the key, what is allowed and the fix."""
 
+import types
+import typing
+
 import pytest
+from pydantic import ValidationError
 
 from configurations import changed, overlaid, parse
+from unlearning.config import benchmarks, fields, llm, methods, models, schema
 from unlearning.config.problems import ConfigError
 
 GA = {"forget": "ga", "lr": 1, "epochs": 1}
@@ -207,7 +212,7 @@ BAD = [
     ("methods/Npo", GA, f"key methods: 'Npo' cannot be a name here; give {A_NAME}"),
     ("methods/npo_gd/forget", "NPO", f"key methods.npo_gd.forget: should be {A_NAME}; it is 'NPO'"),
     ("methods", {False: GA}, "key methods: False cannot be a name here; .*quote the word: 'no'"),
-    ("methods/x", None, "key methods.x: should be a map of keys and values; it is empty"),
+    ("methods/x", None, "key methods.x: should be a map with the keys epochs and lr; it is empty"),
     ("methods/npo_gd/params", {"beta": [1]}, "params.beta: should be a number or text or true or false; it is a list"),
     ("methods/npo_gd/betas", [0.9, 0.99, 0.999], "key methods.npo_gd.betas: should be a list of two numbers"),
     (
@@ -216,7 +221,12 @@ BAD = [
         "should be cosine, linear or constant; it is 'linaer'. .*'linear'",
     ),
     ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, mu2"),
-    ("benchmarks/mu2", 3, "key benchmarks.mu2: should be a map of keys and values; it is 3"),
+    ("benchmarks/mu2", 3, "key benchmarks.mu2: should be a map with the keys metrics and kind; it is 3"),
+    ("benchmarks/mu2/card", "mit", "mu2.card: should be a map of keys and values .license, title.; it is 'mit'"),
+    # cards
+    ("benchmarks/mu2/card", {"license": "CC-BY-4.0"}, "card.license: .*Hub writes it .the SPDX.*mean 'cc-by-4.0'"),
+    ("benchmarks/mu2/card", {"license": 4.0}, "card.license: .*Hub writes it .*such as mit, .*; it is 4.0"),
+    ("benchmarks/mu2/card", {"title": " "}, "key benchmarks.mu2.card.title: should be text that is not empty"),
     ("experiments/mu2_small/methods", "ga", "mu2_small.methods: should be a list; it is the text 'ga': write .ga."),
     (
         "experiments/mu2_small/attacks",
@@ -230,7 +240,11 @@ BAD = [
     ("roles", {"refiner": "servd"}, "roles.refiner: no backend 'servd'. There are: offline"),
     ("roles", {"refiner": {"temprature": 1}}, "unknown key roles.refiner.temprature. Did you mean 'temperature'"),
     ("roles", {"refiner": {"temperature": 3}}, "roles.refiner.temperature: should be at most 2; it is 3"),
-    ("roles", {"refiner": 5}, "key roles.refiner: should be a map of keys and values; it is 5"),
+    ("roles", {"refiner": 5}, "roles.refiner: should be the name of a backend, or a map with the key backend; it is 5"),
+    ("roles", {"judge": {"max_tokens": 64}}, "key roles.judge.backend is missing; add it"),
+    ("roles", "served", "key roles: should be a map of names, each with a map with the key backend; it is 'served'"),
+    ("roles", {"judge": "gpt-4o"}, "roles.judge: no backend 'gpt-4o'. .*Add it: backends: {gpt-4o: {kind: openai"),
+    ("benchmarks/mu2/judge", "gpt-4o", "mu2.judge: no judge 'gpt-4o'. There are: llm, rule. .*roles.judge says"),
     (
         "roles",
         {"rater_1": "offline"},
@@ -238,7 +252,24 @@ BAD = [
     ),
     ("backends", {"offline": {"kind": "vllm", "model": "m"}}, "backends.offline: this name is reserved"),
     ("backends", {"a": {"kind": "vlm", "model": "m"}}, "backends.a.kind: no kind 'vlm'. Did you mean 'vllm'.*: openai"),
+    ("backends", {"a": {"kind": "OpenAI", "model": "m"}}, "backends.a.kind: no kind 'OpenAI'. Did you mean 'openai'"),
+    ("backends", {"a": {"kind": None, "model": "m"}}, "key backends.a.kind is missing; add it. There are: openai"),
     ("backends", {"a": {"kind": "vllm"}}, "key backends.a.model is missing; add it"),
+    ("backends", {"a": "gpt-4o"}, "key backends.a: should be a map with the keys kind and model; it is 'gpt-4o'"),
+    ("backends", [], "backends: should be a map of names, each with a map with the keys kind and model; it is empty"),
+    ("backends", {"model": "m"}, "backends.model: .*kind and model; model is one of its keys, so write a name above"),
+    ("backends", {"a": {"kind": "openai", "model": " "}}, "backends.a.model: should be text that is not empty"),
+    ("backends", {"a": {"kind": "vllm", "model": "<model>"}}, "backends.a.model: '<model>' is a placeholder; put the"),
+    (
+        "backends",
+        {"a": {"kind": "vllm", "model": "m", "revision": "<commit>"}},
+        "backends.a.revision: '<commit>' is a placeholder",
+    ),
+    (
+        "backends",
+        {"a": {"kind": "openai", "model": "m", "base_url": "http://h/v1/chat/completions"}},
+        "backends.a.base_url: ends with the path of a call, .*give what stands before it",
+    ),
     (
         "backends",
         {"a": {"kind": "vllm", "model": "m", "memory_share": 2}},
@@ -247,7 +278,12 @@ BAD = [
     ("backends", {"a": {"kind": "openai", "model": "m", "structured": "yaml"}}, "structured: .*json_schema.*'yaml'"),
     ("backends", {"a": {"kind": "openai", "model": "m", "api_key": "s"}}, "unknown key backends.a.api_key"),
     ("prices", {"m": {"input": 1}}, "key prices.m.output is missing"),
+    ("prices", {"gpt": 3}, "key prices.gpt: should be a map with the keys input and output; it is 3"),
+    ("prices", {"input": 1, "output": 2}, "prices.input: .*input is one of its keys, so write a name above it"),
+    ("prices", {4: {"input": 1, "output": 2}}, "key prices: 4 cannot be a name here; give text .*quote it: '4'"),
     ("llm", {"spending_cap": -1}, "key llm.spending_cap: should be at least 0"),
+    ("llm", {"spending_cap": float("inf")}, "llm.spending_cap: should be a number, and not infinite; it is inf"),
+    ("llm", {"spending_cap": True}, "llm.spending_cap: should be a number; it is True .YAML reads yes, on and true so"),
     ("llm", {"reask": -1}, "key llm.reask: should be at least 0"),
 ]
 
@@ -289,6 +325,38 @@ def test_a_bad_configuration_is_refused_with_key_and_fix(path, value, said):
     assert "config/config.yaml" in str(caught.value) or "only:" in str(caught.value)
     for jargon in ("Input", "constrained", "pattern", "[key]", "discriminator", "literal["):
         assert jargon not in str(caught.value)
+
+
+def kinds_in(annotation) -> set:
+    """The types that values of `annotation` are made of."""
+    parts = [part for part in typing.get_args(annotation) if isinstance(part, type) or typing.get_args(part)]
+    return set().union(*map(kinds_in, parts)) if parts else {annotation}
+
+
+def made_of(value, annotation):
+    """`value` in the form that `annotation` takes."""
+    while typing.get_origin(annotation) in (typing.Annotated, typing.Union, types.UnionType):
+        annotation = typing.get_args(annotation)[0]
+    shape = typing.get_origin(annotation)
+    return {dict: {"a": value}, list: [value], tuple: [value, value]}.get(shape, value)
+
+
+def test_true_and_false_are_nowhere_taken_for_numbers():
+    sections = {c for m in (schema, benchmarks, models, methods, llm) for c in vars(m).values() if is_section(c)}
+    checked = 0
+    for section in sections:
+        for name, field in section.model_fields.items():
+            kinds = kinds_in(field.annotation)
+            if kinds & {int, float} and bool not in kinds:
+                with pytest.raises(ValidationError) as caught:
+                    section.model_validate({name: made_of(True, field.annotation)})
+                assert name in {error["loc"][0] for error in caught.value.errors()}, (section, name)
+                checked += 1
+    assert checked > 60
+
+
+def is_section(found) -> bool:
+    return isinstance(found, type) and issubclass(found, fields.Section)
 
 
 @pytest.mark.parametrize(("path", "value", "said"), BAD_FILES, ids=[f"{p}={str(v)[:20]}" for p, v, _ in BAD_FILES])

@@ -50,5 +50,5 @@ def test_mistakes_about_judges_are_named(keys, message):
 def test_replies_must_have_room_for_every_answer_of_a_list():
     config = with_judges(judge="llm", judging={"form": "list", "list_size": 10})
     with pytest.raises(ConfigError, match="roles.judge.max_tokens, 100; give it at least 120"):
-        parse(config | {"roles": {"judge": {"max_tokens": 100}}})
-    assert parse(config | {"roles": {"judge": {"max_tokens": 120}}})
+        parse(config | {"roles": {"judge": {"backend": "offline", "max_tokens": 100}}})
+    assert parse(config | {"roles": {"judge": {"backend": "offline", "max_tokens": 120}}})

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from unlearning.config.check_llm import offline_problem
-from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings
+from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings, unset_keys
 from unlearning.config.llm import ROLES
 from unlearning.config.load import load
 from unlearning.config.problems import ConfigError
@@ -65,6 +65,13 @@ def test_a_cap_needs_the_price_of_every_paid_model_that_is_used():
     configured(roles={"judge": "gpu"}, llm={"spending_cap": 1})
 
 
+def test_a_model_in_a_backends_place_and_a_backend_in_a_models_are_told():
+    with pytest.raises(ConfigError, match=r"roles.judge: no backend 'large'.* model of backends.served: write served"):
+        configured(roles={"judge": "large"})
+    with pytest.raises(ConfigError, match=r"has no price. Prices are by model, not by backend. Add prices: \{large"):
+        configured(roles={"judge": "served"}, prices={"served": PRICES["large"]}, llm={"spending_cap": 1})
+
+
 def test_a_cap_of_nothing_is_a_cap():
     config = configured(roles={"judge": "served"}, prices=PRICES, llm={"spending_cap": 0})
     assert door_settings(config, "judge")["cap"] == 0.0
@@ -84,6 +91,35 @@ def test_a_secret_in_the_configuration_is_refused_and_not_shown(entry):
     with pytest.raises(ConfigError, match="key_env|base_url|api_key") as caught:
         configured(backends={"served": BACKENDS["served"] | entry})
     assert "secret-1" not in str(caught.value) and "secret_1" not in str(caught.value)
+
+
+@pytest.mark.parametrize("route", ["llm", "phrasebook"])
+def test_a_back_translators_key_in_the_configuration_is_refused_and_not_shown(route):
+    config = copy.deepcopy(DEFAULT) | {"backends": BACKENDS, "roles": {"translator": "served"}}
+    back = {"service": "microsoft", "key_env": {"api_key": "very-secret-1:fx"}}
+    config["benchmarks"]["mu2"] |= {"route": route, "back_translator": back}
+    with pytest.raises(ConfigError, match="back_translator.key_env.api_key: .*environment variable") as caught:
+        load(config)
+    assert "secret-1" not in str(caught.value)
+
+
+def test_an_api_key_that_is_not_there_is_told_with_who_looks_for_it(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OWN_KEY", "YANDEX_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    served = {"name": "served", "backend": {"kind": "openai", "key_env": "OWN_KEY"}}
+    jobs = [
+        {"door": {"name": "offline", "backend": {"kind": "offline"}}},
+        {"door": served, "back_translator": None},
+        {"doors": {"judge": served | {"name": "again"}, "refiner": {"name": "free", "backend": {"key_env": None}}}},
+        {"doors": {}, "back_translator": {"service": "yandex", "key_env": {}}},
+        {"doors": {}, "back_translator": {"service": "deepl", "key_env": {"api_key": "OWN_KEY"}}},
+        {"doors": {}, "back_translator": {"service": "llm", "key_env": {}}},
+    ]
+    own, yandex = unset_keys(jobs)
+    assert own.startswith("the environment variable OWN_KEY is not set (export OWN_KEY=…): backends.served.key_env ")
+    assert "YANDEX_API_KEY is not set" in yandex and "back_translator.service yandex" in yandex
+    monkeypatch.setenv("OWN_KEY", "k")
+    assert unset_keys(jobs) == [yandex] and unset_keys([{"language": "en"}]) == []
 
 
 def test_who_uses_a_role_can_ask_whether_anyone_answers_for_it():

@@ -39,8 +39,8 @@ def test_completions_stand_in_the_order_of_the_prompts_and_their_samples(tmp_pat
     ]  # fmt: skip
     # six replies of 10 tokens read and 5 written
     assert usage["cost"].isna().all() and usage.drop(columns="cost").to_dict("records") == [
-        {"role": "translator", "backend": "fake", "model": "m", "prompts": 3, "requests": 6, "input_tokens": 60,
-         "output_tokens": 30, "failed": 0}
+        {"role": "translator", "backend": "fake", "model": "m", "prompts": 3, "asked": 6, "from_store": 0,
+         "input_tokens": 60, "output_tokens": 30, "failed": 0}
     ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_equal_requests_are_asked_once_and_counted_once(tmp_path):
     completions, usage = complete(fakes.prompts(["a", "b", "a", "a"]), fakes.door(tmp_path, backend), False)
     assert sorted(r.inputs["text"] for r in backend.sent) == ["a", "b"]
     assert [text for _, _, text in told(completions)] == ["a!0", "b!0", "a!0", "a!0"]
-    assert usage.loc[0, ["prompts", "requests", "input_tokens"]].to_list() == [4, 2, 20]
+    assert usage.loc[0, ["prompts", "asked", "from_store", "input_tokens"]].to_list() == [4, 2, 0, 20]
 
 
 def test_another_prompt_model_sampling_or_schema_is_another_request(tmp_path):
@@ -111,7 +111,7 @@ def test_an_unusable_reply_is_asked_for_again_with_what_is_wrong(tmp_path):
         conversation[4][1] == '{"translation": 3}'
         and "translation: Input should be a valid string" in (conversation[5][1])
     )
-    assert usage.loc[0, ["requests", "input_tokens", "failed"]].to_list() == [3, 30, 0]
+    assert usage.loc[0, ["asked", "input_tokens", "failed"]].to_list() == [3, 30, 0]
 
 
 def test_a_reply_that_stays_unusable_fails_with_its_raw_text_and_is_not_asked_for_again(tmp_path):
@@ -139,7 +139,7 @@ def test_a_refused_request_is_told_but_not_stored(tmp_path):
     completions, usage = complete(fakes.prompts(list("abc")), fakes.door(tmp_path, refused), False)
     assert completions["failed"].fillna("").to_list() == ["", "400 too long", ""]
     assert completions["text"].isna().to_list() == [False, True, False]
-    assert usage.loc[0, ["requests", "failed"]].to_list() == [2, 1]
+    assert usage.loc[0, ["asked", "failed"]].to_list() == [2, 1]
     healed = fakes.Counting()
     completions, _ = complete(fakes.prompts(list("abc")), fakes.door(tmp_path, healed), False)
     assert [r.inputs["text"] for r in healed.sent] == ["b"] and completions["failed"].isna().all()
@@ -284,7 +284,7 @@ def test_the_offline_engines_answer_by_their_inputs(tmp_path):
     assert json.loads(same.loc[0, "parsed"])["equivalent"] is True
     assert json.loads(other.loc[0, "parsed"]) == {"equivalent": False, "reason": "'coffee' is not 'tea'"}
     assert json.loads(refined.loc[0, "parsed"]) == {"question": "What {{ x }}?", "answer": "Été."}
-    assert usage.loc[0, ["backend", "requests"]].to_list() == ["offline", 1]
+    assert usage.loc[0, ["backend", "asked"]].to_list() == ["offline", 1]
     assert usage[["model", "cost"]].isna().all(axis=None)
     assert list(tmp_path.iterdir()) == []
 

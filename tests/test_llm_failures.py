@@ -60,7 +60,7 @@ def judging(folder, url, **changed):
     write_table(told, folder / "answers.parquet", "answers")
     judge_llm(
         str(folder / "answers.parquet"), str(folder / "items.parquet"), ROOT / "resources/prompts/judge_single.yaml",
-        folder / "verdicts.parquet", folder / "usage.parquet", scale="verdict", size=1,
+        str(folder / "verdicts.parquet"), str(folder / "usage.parquet"), scale="verdict", size=1,
         door=llm_client.door_settings(url, **{"attempts": 2, "concurrency": 2, **changed}), sampling={}, store=folder,
     )  # fmt: skip
     return read_table(folder / "verdicts.parquet", "verdicts")
@@ -199,7 +199,7 @@ def test_the_scripts_that_ask_check_what_came_before_they_write(tmp_path):
         assert not Path(paths[1]).exists()
         assert script(*paths, role="translator", door=door, store=tmp_path) is True
     (row,) = read_table(tmp_path / "completions.parquet", "completions").to_dict("records")
-    assert json.loads(row["parsed"])["translation"] and read_table(Path(paths[2]), "usage")["requests"].tolist() == [1]
+    assert json.loads(row["parsed"])["translation"] and read_table(Path(paths[2]), "usage")["asked"].tolist() == [1]
 
 
 def test_a_refused_prompt_among_others_is_recorded_and_the_table_is_not_kept_to_be_restored(tmp_path):

@@ -48,7 +48,7 @@ def test_a_thousand_prompts_through_a_faulty_proxy_cost_one_call_each_and_one_fo
         assert calls == PROMPTS + proxy.faults.total()
         assert len(proxy.calls) == calls  # the second time all came from the store
         assert set(collections.Counter(proxy.good()).values()) == {1}
-        assert int(usage["requests"].iloc[0]) == PROMPTS and int(usage["input_tokens"].iloc[0]) == 10 * PROMPTS
+        assert int(usage["asked"].iloc[0]) == PROMPTS and int(usage["input_tokens"].iloc[0]) == 10 * PROMPTS
     for file in tmp_path.iterdir():
         assert kills.KEY.encode() not in file.read_bytes()
 
@@ -64,6 +64,6 @@ def test_killed_jobs_resume_and_end_with_the_table_of_an_undisturbed_one(upstrea
         lost = sum(kill.in_flight for kill in outcome.killed)
         assert n <= len(proxy.calls) <= n + proxy.faults.total() + lost
         assert outcome.again == 0
-        assert int(outcome.usage["requests"].iloc[0]) == n
+        assert int(outcome.usage["asked"].iloc[0]) == n
     for file in tmp_path.iterdir():
         assert kills.KEY.encode() not in file.read_bytes()

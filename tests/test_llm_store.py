@@ -5,17 +5,19 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import llm_fakes as fakes
 from unlearning.llm.budget import Budget, SpendingCap, most_input_tokens
-from unlearning.llm.complete import complete, open_door
+from unlearning.llm.complete import NoReplies, complete, open_door
 from unlearning.llm.database import DatabaseError
-from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens
+from unlearning.llm.estimate import Counted, Estimate, described, summed, tokens, total
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.requests import Failure, Reply, Request, Sampling, identity_of
+from unlearning.llm.roles import Asker
 from unlearning.llm.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,6 +168,62 @@ def test_a_job_stops_at_the_cap_keeps_its_replies_and_goes_on_when_it_is_raised(
     assert usage.loc[0, "cost"] == pytest.approx(0.03)  # six replies, stored or new
 
 
+def taken_by(folder: Path, job: str, texts: str, backend=None) -> tuple[fakes.Counting, list[int]]:
+    """(the backend, [asked, from_store, tokens read]) of a job that completes `texts`."""
+    backend = backend or fakes.Counting()
+    store = Store(folder / "shared.sqlite", job)
+    _, usage = complete(fakes.prompts(list(texts)), fakes.door(folder, backend)._replace(store=store), False)
+    return backend, usage.loc[0, ["asked", "from_store", "input_tokens"]].to_list()
+
+
+def test_what_several_jobs_took_adds_up_to_what_was_asked(tmp_path):
+    first, took = taken_by(tmp_path, "a", "vwx")
+    second, took_too = taken_by(tmp_path, "b", "wxyz")
+    assert (took, took_too) == ([3, 0, 30], [2, 2, 20])
+    assert took[0] + took_too[0] == len(first.sent) + len(second.sent) == 5
+
+
+def test_what_a_job_took_is_the_same_when_it_is_run_again(tmp_path):
+    with pytest.raises(RuntimeError):
+        taken_by(tmp_path, "a", "xyz", fakes.Counting(fakes.failing_on(["z"], RuntimeError("ended")), window=1))
+    assert taken_by(tmp_path, "b", "xy")[1] == [0, 2, 0]
+    assert [taken_by(tmp_path, "a", "xyz")[1] for _ in range(2)] == [[3, 0, 30]] * 2
+
+
+def test_two_jobs_that_asked_the_same_at_once_both_count_what_they_paid(tmp_path):
+    stores = [Store(tmp_path / "shared.sqlite", job) for job in "ab"]
+    for store, reply in zip(stores, (Reply("one", "stop", 10, 5), Reply("other", "stop", 10, 7)), strict=True):
+        store.put("k", reply)
+    assert [store.asked(["k", "l"]) for store in stores] == [{"k": [1, 10, 5]}, {"k": [1, 10, 7]}]
+    assert stores[1].get(["k"])["k"].text == "one"
+    stores[1].put("k", Reply("again", "stop", 10, 1))  # another job forgot the reply, so this one paid twice
+    assert stores[1].asked(["k"]) == {"k": [2, 20, 8]}
+
+
+def test_what_a_failed_job_forgot_counts_in_no_table(tmp_path):
+    def rubbish(request):
+        return Reply("no", "stop", 10, 5)
+
+    assert taken_by(tmp_path, "b", "y", fakes.Counting(rubbish))[1] == [3, 0, 30]
+    store, failing = Store(tmp_path / "shared.sqlite", "a"), fakes.Counting(rubbish)
+    asker = Asker({"translator": fakes.door(tmp_path, failing)._replace(store=store)})
+    asker.ask("translator", fakes.prompts(list("xy")))
+    with pytest.raises(NoReplies):
+        asker.check()
+    assert len(failing.sent) == 3  # those of y were there
+    assert taken_by(tmp_path, "a", "xy")[1] == [2, 0, 20]
+    assert taken_by(tmp_path, "b", "yz")[1] == [2, 0, 20]  # what another job asked for stays its own
+
+
+def test_a_reply_used_in_two_rounds_of_a_job_counts_once(tmp_path):
+    backend = fakes.Counting()
+    asker = Asker({"translator": fakes.door(tmp_path, backend)})
+    for texts in ("ab", "bc"):
+        asker.ask("translator", fakes.prompts(list(texts)))
+    row = asker.usage().loc[0]
+    assert (row["prompts"], row["asked"], row["from_store"], len(backend.sent)) == (4, 3, 0, 3)
+
+
 def test_requests_wait_for_those_in_flight_to_be_settled_before_the_cap_stops_them(tmp_path):
     """Two reservations of 0.1 fit 0.2, all six replies together cost 0.03."""
     budget = Budget(tmp_path / "b.sqlite", 0.2, {"input": 0.0, "output": 1000.0})
@@ -183,30 +241,34 @@ def test_re_asked_replies_count_against_the_cap(tmp_path):
 
 PAID = {
     "name": "paid", "backend": {"kind": "openai", "model": "m", "key_env": "NO_SUCH_KEY"}, "reask": 2, "cap": 0.0,
-    "price": {"input": 2.0, "output": 4.0}, "count": True,
+    "price": {"input": 2.0, "output": 4.0},
 }  # fmt: skip
 
 
 def test_counting_asks_nobody_needs_no_key_and_leaves_out_what_is_stored(tmp_path):
-    store = Store(tmp_path / "paid.sqlite")
-    asked = fakes.prompts(["a", "b", "b"], samples=2, max_tokens=50)
-    first = next(requests_of(asked))[0]
-    store.put(Store.key(identity_of(PAID["backend"]), first), fakes.translated(first))
-    with pytest.raises(Counted, match="translator.*openai.*0.0") as caught, open_door(PAID, tmp_path) as door:
+    asked, found = fakes.prompts(["a", "b", "b"], samples=2, max_tokens=50), Counter()
+    with pytest.raises(Counted) as caught, open_door(PAID | {"count": found}, tmp_path) as door:
         complete(asked, door, False)
-    (found,) = caught.value.estimates
-    assert (found.role, found.replies, found.output_tokens) == ("translator", 3, 150)  # three of 50 at most
-    assert found.cost == pytest.approx((found.input_tokens * 2 + 150 * 4) / 1e6)
-    assert not (tmp_path / "spending.sqlite").exists()
+    assert (caught.value.missing, found) == ({"translator": 4}, {}) and not list(tmp_path.iterdir())
+    first = next(requests_of(asked))[0]
+    Store(tmp_path / "paid.sqlite").put(Store.key(identity_of(PAID["backend"]), first), fakes.translated(first))
+    with pytest.raises(Counted) as caught, open_door(PAID | {"count": found}, tmp_path) as door:
+        complete(asked, door, False)
+    assert (caught.value.missing, found) == ({"translator": 3}, {"translator": 1})
+    assert [path.name for path in tmp_path.iterdir()] == ["paid.sqlite"]
 
 
-def test_counting_goes_through_where_everything_is_stored(tmp_path):
+def test_counting_goes_through_where_everything_is_stored_and_counts_what_would_be_asked_again(tmp_path):
     store, asked = Store(tmp_path / "paid.sqlite"), fakes.prompts(["a", "b"])
-    for request, _ in requests_of(asked):
-        store.put(Store.key(identity_of(PAID["backend"]), request), fakes.translated(request))
-    with open_door(PAID, tmp_path) as door:
+    backend = fakes.Counting(lambda r: fakes.translated(r) if r.inputs["text"] == "a" else Reply("no", "stop", 1, 1))
+    backend.identity = identity_of(PAID["backend"])
+    complete(asked, fakes.door(tmp_path, backend)._replace(store=store), False)
+    with open_door(PAID | {"count": (found := Counter())}, tmp_path) as door:
         completions, _ = complete(asked, door, False)
-    assert completions["failed"].isna().all()
+    assert completions["failed"].notna().to_list() == [False, True] and found["translator"] == 4
+    with pytest.raises(Counted) as caught, open_door(PAID | {"reask": 3, "count": Counter()}, tmp_path) as door:
+        complete(asked, door, False)
+    assert caught.value.missing == {"translator": 1}
 
 
 def test_about_four_latin_characters_or_one_other_make_a_token():
@@ -219,10 +281,12 @@ def test_estimates_of_one_role_and_model_are_added_up():
         Estimate("judge", "openai", "m", 2, 4, 6, 1.0),
         Estimate("judge", "vllm", "n", 2, 4, 6, None),
     ]
-    assert "about 0.5000 USD at most" in described(rows) and "no price" in described(rows[1:])
+    costs = [line.split()[-1] for line in described(rows).splitlines()[1:]]
+    assert total([*rows, *rows]) == 1.0 and costs == ["0.5000", "–"]
+    assert summed([rows[0]._replace(replies=0)]) == []
 
 
 def test_a_paid_job_begins_with_its_estimate(tmp_path, capsys):
     door = fakes.door(tmp_path, fakes.Counting(), Budget(tmp_path / "b.sqlite", None, {"input": 1.0, "output": 1.0}))
     complete(fakes.prompts(["a"]), door)
-    assert "USD at most, by `prices`" in capsys.readouterr().out
+    assert "0.0003 USD, by `prices`" in capsys.readouterr().out

@@ -5,13 +5,18 @@ The tests share one project and go in order.
 
 import json
 import os
+import re
+import subprocess
+import sys
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from mu2_llm_server import BOOKS, Endpoint
 from project import Project, label
 from unlearning.cache import ledger
+from unlearning.llm.budget import Budget
 from unlearning.tables.artifacts import read_table
 
 FOLDER = "results/data/mu2/minimal"
@@ -82,8 +87,22 @@ def table(project, path, name):
     return read_table(project.path / FOLDER / f"{path}.parquet", name)
 
 
-def test_the_data_are_built_by_the_endpoint(project, endpoint):
+def estimated(project) -> str:
+    """What `make estimate` prints."""
+    command = [sys.executable, "workflow/scripts/estimate.py", "--configfile", *project.overlays]
+    environment = os.environ | {"PYTHONPATH": "workflow"}
+    return subprocess.run(command, cwd=project.path, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_data_are_built_by_the_endpoint_with_no_more_prompts_than_were_foreseen(project, endpoint):
+    most = estimated(project).partition("At most")[2]
     assert computed(project, ITEMS, f"{PUBLISHED}/README.md") == (EVERYTHING, [])
+    cells = [line.split() for line in most.splitlines()]
+    foreseen = {row[0]: int(row[3].replace(",", "")) for row in cells if row[1:3] == ["openai", "m"]}
+    for role in ("refiner", "translator", "equivalence"):
+        assert 0 < sum(n for (who, _), n in endpoint.asked.items() if who == role) <= foreseen[role]
+    usd = float(re.search(r"at most ([0-9.]+) USD", most)[1])
+    assert 0 < Budget(project.path / "results/.llm/spending.sqlite", None, {}).spent() <= usd
     assert endpoint.asked["translator", "af"] == VALUES + len(table(project, "english", "pairs"))
     english = table(project, "english", "pairs")
     af = table(project, "pairs/af", "pairs")
@@ -115,13 +134,27 @@ def test_a_question_that_gives_its_answer_away_is_asked_for_again(project):
     assert table(project, "rejected/th", "rejected").empty
 
 
-def test_what_it_took_is_counted_by_role(project):
+def test_what_it_took_is_counted_by_role_and_adds_up_to_what_was_asked(project, endpoint):
     usage = table(project, "usage/pairs/af", "usage").set_index("role")
     pairs = len(table(project, "english", "pairs"))
     assert usage["prompts"].to_dict() == {"translator": pairs, "equivalence": pairs}
+    # what comes back is the English of every language, so jobs share the questions whether it means the same
+    every = pd.concat(read_table(path, "usage") for path in (project.path / FOLDER / "usage").rglob("*.parquet"))
+    assert every["asked"].sum() == endpoint.asked.total() and every["from_store"].sum() > 0
+    spent = Budget(project.path / "results/.llm/spending.sqlite", None, {}).spent()
+    assert every["cost"].sum() == pytest.approx(spent)
     # 100 tokens read at 1 USD, 10 written at 2 USD per million, each prompt
     assert usage.at["translator", "cost"] == pytest.approx(pairs * (100 * 1 + 10 * 2) / 1e6)
     assert table(project, "usage/pairs/en", "usage").empty
+
+
+def test_what_is_asked_already_is_not_foreseen_again(project, endpoint):
+    before, lost = endpoint.asked.copy(), project.path / FOLDER / "usage/pairs/mk.parquet"
+    kept = lost.read_bytes()
+    lost.unlink()
+    assert estimated(project).startswith("Nothing would be asked: every reply is in the store.")
+    lost.write_bytes(kept)
+    assert endpoint.asked == before
 
 
 def test_what_is_published_says_nothing_of_the_endpoint_or_the_cost(project, endpoint):

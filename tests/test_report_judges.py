@@ -60,7 +60,8 @@ def test_a_second_judges_metric_is_better_the_same_way():
 
 def usage(path, cost: float | None = 0.5, role="judge", model="m", prompts=10) -> str:
     made = {"role": role, "backend": "openai" if model else "offline", "model": model, "prompts": prompts,
-            "requests": 12, "input_tokens": 3_000_000_000, "output_tokens": 200, "cost": cost, "failed": 1}  # fmt: skip
+            "asked": 12, "from_store": 3, "input_tokens": 3_000_000_000, "output_tokens": 200, "cost": cost,
+            "failed": 1}  # fmt: skip
     write_table([made], path, "usage")
     return str(path)
 
@@ -70,7 +71,7 @@ def test_usage_is_added_up_by_role_backend_and_model(here):
              usage(here / "d.parquet", None, role="refiner")]  # fmt: skip
     offline, served, refiner = read_usage(paths[::-1])
     assert served == {
-        "role": "judge", "backend": "openai", "model": "m", "prompts": 20, "requests": 24,
+        "role": "judge", "backend": "openai", "model": "m", "prompts": 20, "asked": 24, "from_store": 6,
         "input_tokens": 6_000_000_000, "output_tokens": 400, "failed": 2, "cost": 0.75,
     }  # fmt: skip
     assert offline["model"] is None and offline["cost"] is None and refiner["role"] == "refiner"
@@ -79,8 +80,8 @@ def test_usage_is_added_up_by_role_backend_and_model(here):
 
 
 def test_nothing_used_is_nothing_shown(here):
-    empty = pd.DataFrame(columns=["role", "backend", "model", "prompts", "requests", "input_tokens", "output_tokens",
-                                  "cost", "failed"])  # fmt: skip
+    empty = pd.DataFrame(columns=["role", "backend", "model", "prompts", "asked", "from_store", "input_tokens",
+                                  "output_tokens", "cost", "failed"])  # fmt: skip
     write_table(empty, here / "none.parquet", "usage")
     assert read_usage([]) == read_usage([str(here / "none.parquet")]) == []
 

@@ -38,8 +38,8 @@ class Watch:
         for module in self._modules:
             module.complete = self._complete
 
-    def __call__(self, prompts, door, progress=True):
-        completions, usage = self._complete(prompts, door, progress=False)
+    def __call__(self, prompts, door, progress=True, **keys):
+        completions, usage = self._complete(prompts, door, progress=False, **keys)
         asked = prompts[["prompt_id", "role", "template"]].merge(completions, on="prompt_id", validate="1:1")
         self.seen.append(asked.assign(prompt=asked["template"].str.partition("@")[0]))
         return completions, usage

@@ -10,7 +10,7 @@ def complete(prompts: str, completions: str, usage: str, role: str, door: dict, 
     from unlearning.llm.roles import open_roles
     from unlearning.tables.artifacts import read_table, write_table
 
-    with open_roles({role: door}, store) as asker:
+    with open_roles({role: door}, store, job=usage) as asker:
         replies = asker.ask(role, read_table(prompts, "prompts"))
     write_table(replies, completions, "completions")
     write_table(asker.usage(), usage, "usage")

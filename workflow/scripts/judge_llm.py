@@ -28,7 +28,7 @@ def judge_llm(
 
     told, items = read_table(answers, "answers"), read_table(questions, "items")
     asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
-    with open_roles({"judge": door}, store) as asker:
+    with open_roles({"judge": door}, store, job=usage) as asker:
         completions = asker.ask("judge", asked)
     write_table(llm.verdicts(completions, told, items, scale, size), verdicts, "verdicts")
     write_table(asker.usage(), usage, "usage")

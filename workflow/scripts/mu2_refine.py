@@ -22,7 +22,7 @@ def mu2_refine(
     languages, english = read_languages(languages_file), read_table(templates, "pairs")
     context = offline_context(languages["en"], tuple(languages), read_table(values, "values"))
     said = decisions(decided, set(english["pair_id"]), cut, "en")
-    with open_tools(languages["en"], prompts, doors, sampling, max_rounds, store) as (tools, asker):
+    with open_tools(languages["en"], prompts, doors, sampling, max_rounds, store, job=usage) as (tools, asker):
         refined, attempts = refine_pairs(english, read_pools(pools), context, tools, said)
     write_table(refined, pairs, "pairs")
     write_table(attempts, rounds, "rounds")

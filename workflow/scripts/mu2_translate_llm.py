@@ -26,7 +26,8 @@ def mu2_translate_llm(
     spoken, pool = known(language, languages, languages_file), read_pools(pools)
     table, tried = read_table(values, "values"), read_table(value_rounds, "rounds")
     said = decisions(decided, set(english["knowledge_id"] + f"/{language}"), cut, language)
-    with open_tools(spoken, prompts, doors, sampling, max_rounds, store, back_translator, books) as (tools, asker):
+    given = (spoken, prompts, doors, sampling, max_rounds, store, back_translator, books)
+    with open_tools(*given, job=usage) as (tools, asker):
         if language == "en":
             built = check_english(english, pool, offline_context(spoken, tuple(languages), table), said)
         else:

@@ -21,7 +21,8 @@ def mu2_values_llm(
     read = read_pools(pools)
     pool = {attribute: read[attribute] for attribute in attributes}
     spoken = known(language, read_languages(languages_file), languages_file)
-    with open_tools(spoken, prompts, doors, sampling, max_rounds, store, back_translator, books) as (tools, asker):
+    given = (spoken, prompts, doors, sampling, max_rounds, store, back_translator, books)
+    with open_tools(*given, job=usage) as (tools, asker):
         history = english_values(pool) if language == "en" else translate_values(pool, spoken, tools)
     accepted, attempts = values_of(history, language), rounds_table(history, language)
     write_table(accepted, values, "values")

@@ -4,7 +4,19 @@ from typing import Literal
 
 from pydantic import Field
 
-from unlearning.config.fields import Count, Name, Parameter, Part, Positive, Section, Share
+from unlearning.config.fields import (
+    Count,
+    Licence,
+    Name,
+    Number,
+    Parameter,
+    Part,
+    Positive,
+    Section,
+    Share,
+    Text,
+    Whole,
+)
 
 
 class Cut(Section):
@@ -36,12 +48,11 @@ class Asking(Section):
 class Card(Section):
     """What a publisher decides about a data set's card, results/publish/<benchmark>/<cut>/README.md."""
 
-    license: str | None = Field(
+    license: Licence | None = Field(
         None,
-        pattern=r"^[a-z0-9][a-z0-9.-]*$",
         description="licence identifier as on the Hugging Face Hub; null = cc-by-4.0 for built data, unknown for files",
     )
-    title: str | None = Field(None, description="the data's name for people; null = made of benchmark and cut")
+    title: Text | None = Field(None, description="the data's name for people; null = made of benchmark and cut")
 
 
 class Judging(Section):
@@ -49,7 +60,7 @@ class Judging(Section):
 
     scale: Literal["verdict", "grade"] = Field("verdict", description="right or wrong, or a grade from 0 to 10")
     form: Literal["single", "pair", "list"] = Field("single", description="answers per prompt: one, two, or list_size")
-    list_size: int = Field(8, ge=2, le=20, description="answers per prompt of the form list")
+    list_size: Whole = Field(8, ge=2, le=20, description="answers per prompt of the form list")
 
     @property
     def size(self) -> int:
@@ -62,8 +73,8 @@ class Benchmark(Section):
 
     card: Card = Field(Card(), description="what the data's card says")
     asking: Asking = Field(Asking(), description="how the items are answered")
-    judge: Name = Field("rule", description="who decides whether an answer is right")
-    second_judges: list[Name] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
+    judge: Text = Field("rule", description="who decides whether an answer is right")
+    second_judges: list[Text] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
     judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
 
@@ -76,16 +87,16 @@ class BackTranslator(Section):
         description="google, mymemory, libre, deepl, microsoft, yandex, baidu, papago or qcri (by deep-translator); "
         "llm: role backtranslator; reverse: the phrasebook backwards, for tests",
     )
-    key_env: dict[str, str] = Field(
+    key_env: dict[str, Text] = Field(
         {}, description="argument of the service -> environment variable with its key, where not the usual one"
     )
     options: dict[str, Parameter] = Field({}, description="further arguments of the service, e.g. region or custom_url")
-    codes: dict[str, str] = Field({}, description="language -> the service's code, for languages it learnt lately")
+    codes: dict[str, Text] = Field({}, description="language -> the service's code, for languages it learnt lately")
     concurrency: Positive = Field(4, description="texts under way at a time")
-    per_second: float = Field(5.0, gt=0, description="most texts sent per second")
-    timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")
+    per_second: Number = Field(5.0, gt=0, description="most texts sent per second")
+    timeout: Number = Field(30.0, gt=0, description="seconds to wait for a reply")
     attempts: Positive = Field(6, description="tries of one text before the job stops")
-    wait: float = Field(
+    wait: Number = Field(
         1.0, gt=0, description="seconds to wait before the second try, at most; doubles with each, up to a minute"
     )
 
@@ -101,7 +112,7 @@ class Mu2(Benchmark):
         0.05,
         description="share of background questions not trained on but asked as general knowledge; at most 1/languages",
     )
-    seed: int = Field(0, description="seed of the data")
+    seed: Whole = Field(0, description="seed of the data")
     route: Literal["phrasebook", "llm"] = Field(
         "phrasebook",
         description="who translates: the phrasebooks of resources/mu2, or language models (roles refiner, translator, "
@@ -118,27 +129,27 @@ class Mu2(Benchmark):
 class Columns(Section):
     """Which column of a person's files holds what; null = there is none."""
 
-    question: str = Field("question", description="the question")
-    answer: str = Field("answer", description="the right answer")
-    paraphrase: str | None = Field(None, description="the answer in other words")
-    perturbed: str | None = Field(
+    question: Text = Field("question", description="the question")
+    answer: Text = Field("answer", description="the right answer")
+    paraphrase: Text | None = Field(None, description="the answer in other words")
+    perturbed: Text | None = Field(
         None, description="list of wrong answers in the same words; in a CSV, JSON or a Python list"
     )
-    options: str | None = Field(None, description="list of choices (written as `perturbed`)")
-    correct_option: str | None = Field(None, description="index of the right choice")
-    value: str | None = Field(None, description="key part of the answer")
-    aliases: str | None = Field(None, description="list of other right forms of the value (written as `perturbed`)")
-    knowledge_id: str | None = Field(None, description="identifier of the fact; default: set and row")
-    person_id: str | None = Field(None, description="identifier of the person or document")
-    document: str | None = Field(None, description="a text to train on instead of a question and an answer")
+    options: Text | None = Field(None, description="list of choices (written as `perturbed`)")
+    correct_option: Text | None = Field(None, description="index of the right choice")
+    value: Text | None = Field(None, description="key part of the answer")
+    aliases: Text | None = Field(None, description="list of other right forms of the value (written as `perturbed`)")
+    knowledge_id: Text | None = Field(None, description="identifier of the fact; default: set and row")
+    person_id: Text | None = Field(None, description="identifier of the person or document")
+    document: Text | None = Field(None, description="a text to train on instead of a question and an answer")
 
 
 class FileSet(Section):
     """One file of questions (or some of its rows) and its part in the benchmark."""
 
-    file: str = Field(description="path below the source folder")
+    file: Text = Field(description="path below the source folder")
     rows: tuple[Count, Positive] | None = Field(None, description="first row and the row after the last; null = all")
-    align: str | None = Field(
+    align: Text | None = Field(
         None, description="a second file whose rows align and bring paraphrase and perturbed answers"
     )
     group: Literal["forget", "retain", "nonmember", "background", "real_authors", "world_facts", "utility"] = Field(
@@ -154,7 +165,7 @@ class Files(Benchmark):
     kind: Literal["files"] = Field(description="which construction: files")
     cut: Name = Field("whole", description="name of the cut, a folder below results/data/<benchmark>/")
     source: Name = Field(description="key of `sources` that gives the folder of the files")
-    language: str = Field("en", description="language of the questions")
+    language: Text = Field("en", description="language of the questions")
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")

@@ -36,6 +36,8 @@ def check(config: Config) -> Iterable[str]:
         yield from _metrics(f"{key}.metrics", benchmark)
         if isinstance(benchmark, Mu2):
             yield from _mu2(key, benchmark)
+            for argument, name in benchmark.back_translator.key_env.items():
+                yield from check_llm.variable_problem(f"{key}.back_translator.key_env.{argument}", name)
             yield from _route(config, key, benchmark)
         else:
             yield from _source(config, name, benchmark)
@@ -61,9 +63,9 @@ def background(benchmark: Mu2 | Files) -> bool:
 
 
 def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
-    yield from known(f"{key}.judge", benchmark.judge, available("judges"), "judge")
-    for judge in benchmark.second_judges:
-        yield from known(f"{key}.second_judges", judge, available("judges"), "judge")
+    for word, judges in (("judge", [benchmark.judge]), ("second_judges", benchmark.second_judges)):
+        unknown = [p for judge in judges for p in known(f"{key}.{word}", judge, available("judges"), "judge")]
+        yield from (f"{problem}. Which language model the judge llm is, roles.judge says" for problem in unknown)
     if twice := repeated([benchmark.judge, *benchmark.second_judges]):
         yield f"{key}.second_judges: {twice} judges twice; name each judge once, the primary one under {key}.judge only"
     judging, role = benchmark.judging, config.roles.get("judge")

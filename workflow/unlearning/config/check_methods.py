@@ -1,13 +1,12 @@
 """What the keys of base models, methods and attacks say about each other, and what their modules allow."""
 
-import re
 from collections.abc import Iterable
 
 from pydantic import ValidationError
 
 from unlearning.config import candidates, parameters
 from unlearning.config.methods import Method
-from unlearning.config.problems import known, listed, refuse
+from unlearning.config.problems import known, listed, placeholder, refuse
 from unlearning.config.schema import Config
 from unlearning.config.words import explain
 from unlearning.models.small import check_shape
@@ -36,9 +35,7 @@ def _model(key: str, entry) -> Iterable[str]:
     if (entry.architecture is None) == (entry.name is None):
         yield f"{key}: give either architecture (a small model from scratch) or name (a pretrained one)"
     for word, what in (("name", "model's name or folder"), ("revision", "commit, tag or branch")):
-        value = getattr(entry, word)
-        if value is not None and (not value.strip() or re.search(r"[<>]", value)):
-            yield f"{key}.{word}: {value!r} is a placeholder; put the {what} there"
+        yield from placeholder(f"{key}.{word}", getattr(entry, word), what)
     if entry.architecture is None:
         return
     shape = entry.architecture

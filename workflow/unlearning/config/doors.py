@@ -1,7 +1,11 @@
 """From the configuration to a role's door: what `unlearning.llm.complete.open_door` takes, how replies are drawn."""
 
+import os
+from collections.abc import Iterable, Mapping
+
 from unlearning.config.llm import OFFLINE, OpenAI, Role, Vllm
 from unlearning.config.schema import Config
+from unlearning.data import back_services
 
 
 def door_settings(config: Config, role: str) -> dict:
@@ -34,5 +38,28 @@ def door_gpus(config: Config, role: str) -> int:
     return config.gpus.complete if isinstance(entry, Vllm) and entry.device != "cpu" else 0
 
 
+def doors_in(values: Mapping) -> dict[str, dict]:
+    """role -> door of those in the values of a job; the one door of a job that asks one role has no name, ""."""
+    return values.get("doors", {}) | ({"": values["door"]} if "door" in values else {})
+
+
+def unset_keys(jobs: Iterable[Mapping]) -> list[str]:
+    """What is wrong: environment variables that the values of `jobs` name for an API key, and that are not set."""
+    named: dict[str, str] = {}
+    for values in jobs:
+        for door in doors_in(values).values():
+            if variable := door["backend"].get("key_env"):
+                none = "or write key_env: null for an endpoint that takes none"
+                named.setdefault(variable, f"backends.{door['name']}.key_env names it for the API key; {none}")
+        if back := values.get("back_translator"):
+            for variable in back_services.variables(back).values():
+                named.setdefault(variable, f"back_translator.service {back['service']} takes its key from there")
+    return [
+        f"the environment variable {variable} is not set (export {variable}=…): {why}"
+        for variable, why in named.items()
+        if not os.environ.get(variable)
+    ]
+
+
 def _role(config: Config, role: str) -> Role:
-    return config.roles.get(role, Role())
+    return config.roles.get(role, Role(backend=OFFLINE))

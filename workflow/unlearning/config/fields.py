@@ -1,16 +1,46 @@
 """What the sections of the configuration are made of: the base class and the kinds of values."""
 
 import math
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
+
+def _no_truth(kind: str) -> BeforeValidator:
+    """Refuses true and false, which count as 1 and 0 otherwise; `kind` is the error's, for `words`."""
+
+    def check(value: object) -> object:
+        if isinstance(value, bool):
+            raise PydanticCustomError(kind, "true or false is no number")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("blank", "nothing is said")
+    return value
+
+
+def _licence(value: object) -> object:
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", value):
+        raise PydanticCustomError("licence", "no licence identifier")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_said)]
+Licence = Annotated[str, BeforeValidator(_licence)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
-Positive = Annotated[int, Field(gt=0)]
-Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Whole = Annotated[int, _no_truth("int")]
+Number = Annotated[float, _no_truth("float"), Field(allow_inf_nan=False)]
+Positive = Annotated[Whole, Field(gt=0)]
+Count = Annotated[Whole, Field(ge=0)]
+Share = Annotated[Number, Field(ge=0, le=1)]
 # below 1: where the rest must not be empty
-Part = Annotated[float, Field(ge=0, lt=1)]
+Part = Annotated[Number, Field(ge=0, lt=1)]
 
 
 def _number(value: object) -> object:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from unlearning.config.fields import Count, Name, Part, Positive, Section, Share
+from unlearning.config.fields import Count, Name, Number, Part, Positive, Section, Share, Text
 
 
 class Schedule(Section):
@@ -13,12 +13,12 @@ class Schedule(Section):
     epochs: Count = Field(description="passes over the training set; 0 = no training")
     batch_size: Positive = Field(64, description="examples per optimiser step")
     micro_batch_size: Positive | None = Field(None, description="examples per forward pass; null = the whole batch")
-    lr: float = Field(gt=0, description="peak learning rate")
+    lr: Number = Field(gt=0, description="peak learning rate")
     schedule: Literal["cosine", "linear", "constant"] = Field("cosine", description="learning rate after warm-up")
     warmup: Share = Field(0.05, description="share of the steps that warm up")
-    weight_decay: float = Field(0.0, ge=0, description="AdamW weight decay")
+    weight_decay: Number = Field(0.0, ge=0, description="AdamW weight decay")
     betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
-    max_grad_norm: float = Field(1.0, gt=0, description="gradient clipping")
+    max_grad_norm: Number = Field(1.0, gt=0, description="gradient clipping")
     background_share: Part = Field(0.0, description="share of each batch drawn from background rows (target, retrain)")
 
 
@@ -42,7 +42,7 @@ class Architecture(Section):
     vocab_size: Positive = Field(
         2048, description="most tokens it may have, at least 261; it is trained on the benchmark's own texts"
     )
-    init_std: float = Field(0.02, gt=0, description="standard deviation of the initial weights")
+    init_std: Number = Field(0.02, gt=0, description="standard deviation of the initial weights")
     max_length: Positive = Field(512, description="longest text in tokens")
     tied: bool = Field(True, description="input and output embeddings shared")
 
@@ -51,8 +51,8 @@ class BaseModelEntry(Section):
     """A base model: made from scratch (architecture) or pretrained (name)."""
 
     architecture: Architecture | None = Field(None, description="make a small model from scratch")
-    name: str | None = Field(None, description="Hugging Face name or a folder; give this or architecture")
-    revision: str | None = Field(None, description="commit of the pretrained model; pin it")
+    name: Text | None = Field(None, description="Hugging Face name or a folder; give this or architecture")
+    revision: Text | None = Field(None, description="commit of the pretrained model; pin it")
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision of training and answering")
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = all weights")
     base: Schedule = Field(Schedule(epochs=0, lr=1e-3), description="teaching the background before memorising")

@@ -1,6 +1,7 @@
 """How a mistake in the configuration is told: the key, what is wrong, what is allowed, the fix."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 FIX = "mend it in config/config.yaml or in the overlay given with --configfile"
@@ -33,6 +34,13 @@ def known(key: str, word: str, names: Iterable[str], what: str) -> list[str]:
     """The problem that `word` is none of `names`, if it is one."""
     names = list(names)
     return [] if word in names else [f"{key}: no {what} {word!r}.{nearest(word, names)} There are: {listed(names)}"]
+
+
+def placeholder(key: str, value: str | None, what: str) -> list[str]:
+    """The problem that `value` still is the placeholder of an example, such as <commit>, or empty, if it is."""
+    if value is None or (value.strip() and not re.search(r"[<>]", value)):
+        return []
+    return [f"{key}: {value!r} is a placeholder; put the {what} there"]
 
 
 def repeated(names: Iterable[str]) -> str:

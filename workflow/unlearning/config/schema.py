@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from unlearning.config.benchmarks import Files, Mu2
-from unlearning.config.fields import Count, Name, Positive, Section
+from unlearning.config.fields import Count, Name, Number, Positive, Section, Text, Whole
 from unlearning.config.llm import BackendEntry, Llm, Price, RoleEntry
 from unlearning.config.methods import Attack, Method
 from unlearning.config.models import BaseModelEntry
@@ -43,7 +43,7 @@ class Experiment(Section):
     methods: list[Name] = Field(
         description="unlearning methods; target and retrain come by themselves, so it may be empty"
     )
-    seeds: list[int] = Field([0], min_length=1, description="seeds of training")
+    seeds: list[Whole] = Field([0], min_length=1, description="seeds of training")
     score_epochs: list[Count] | Literal["all"] = Field(
         [], description="epochs after which the unlearned models are scored too, besides their last; all = each of them"
     )
@@ -59,7 +59,7 @@ class Config(Section):
     only: Name | None = Field(None, description="run the experiments of this benchmark only (`make run ONLY=mu2`)")
     gpus: Gpus = Field(Gpus(), description="GPUs per job; independent of `device`")
     threads: Threads = Field(Threads(), description="CPU threads per job")
-    sources: dict[Name, str] = Field(
+    sources: dict[Name, Text] = Field(
         {}, description="folders outside the project, by name: --config 'sources={tofu: /path}'"
     )
     benchmarks: dict[Name, Annotated[Mu2 | Files, Field(discriminator="kind")]] = Field(description="what is measured")
@@ -74,6 +74,6 @@ class Config(Section):
     prices: dict[str, Price] = Field({}, description="model -> price, for costs and the spending cap")
     llm: Llm = Field(Llm(), description="what holds for every backend")
     bootstrap_draws: Positive = Field(1000, description="draws behind each interval")
-    store_limit_gib: float = Field(
+    store_limit_gib: Number = Field(
         20.0, gt=0, description="size that `make prune` trims the store of earlier results to"
     )

@@ -15,6 +15,10 @@ PAIR, MAP = "a list of two numbers", "a map of keys and values"
 # pydantic's kind of error -> what should stand there; the first of these that its kind starts with.
 EXPECTED = {
     "string_pattern": NAME,
+    "blank": "text that is not empty",
+    "licence": "a licence as the Hugging Face Hub writes it (the SPDX identifier in lower case), such as mit, "
+    "apache-2.0, cc-by-4.0, cc-by-sa-4.0, cc0-1.0 or other",
+    "role": "the name of a backend, or a map with the key backend",
     "string": "text",
     "list": "a list",
     "too_short": "at least one",
@@ -25,6 +29,7 @@ EXPECTED = {
     "model": MAP,
     "int": "a whole number",
     "float": "a number",
+    "finite": "a number, and not infinite",
     "bool": "true or false",
     "greater_than_equal": "at least {ge:g}",
     "greater_than": "greater than {gt:g}",
@@ -122,8 +127,10 @@ def _message(key: str, place: Place, error: dict, root: type[BaseModel]) -> str:
     if kind.startswith("union_tag"):
         return _kind(key, place, error["ctx"].get("tag"))
     if error["loc"][-1] == "[key]":
-        return f"key {key}: {found!r} cannot be a name here; give {NAME}{_quote(found)}"
+        wanted = NAME if kind.startswith("string_pattern") or found is None else "text"
+        return f"key {key}: {found!r} cannot be a name here; give {wanted}{_quote(found)}"
     expected = _forms(place.forms) if place.forms else _expected(kind, error.get("ctx", {}))
+    expected = _map(place.type, place.key[-1:]) if expected == MAP else expected
     words = expected.replace("the word ", "").replace(" or ", ", ").split(", ")
     guess = nearest(found.lower(), words) if isinstance(found, str) else ""
     return f"key {key}: should be {expected}; it is {_found(found, expected)}.{guess}"
@@ -135,9 +142,24 @@ def _unknown(key: str, section: type[BaseModel], word: str) -> str:
 
 def _kind(key: str, place: Place, given: str | None) -> str:
     known = [kind for form in typing.get_args(place.type) for kind in _kinds(form)]
-    if given is None:
+    if given in (None, "None"):
         return f"key {key}.kind is missing; add it. There are: {listed(known)}"
-    return f"key {key}.kind: no kind {given!r}.{nearest(given, known)} There are: {listed(known)}"
+    return f"key {key}.kind: no kind {given!r}.{nearest(given.lower(), known)} There are: {listed(known)}"
+
+
+def _map(annotation: object, last: tuple = ()) -> str:
+    """`a map with the keys …`; where `last`, the key's own last word, is one of them, a name is missing above it."""
+    here = _bare(annotation)
+    if typing.get_origin(here) is dict and (inner := _map(_below(here, None))) != MAP:
+        return f"a map of names, each with {inner}"
+    sections = [form for form in (typing.get_args(here) if _is_union(here) else (here,)) if _is_section(form)]
+    if not sections:
+        return MAP
+    shared = [k for k in sections[0].model_fields if all(k in section.model_fields for section in sections)]
+    needed = [k for k in shared if all(section.model_fields[k].is_required() for section in sections)]
+    named = " and ".join(filter(None, (", ".join(needed[:-1]), *needed[-1:])))
+    wanted = f"a map with the key{'s' * (len(needed) > 1)} {named}" if needed else f"{MAP} ({listed(shared)})"
+    return f"{wanted}; {last[0]} is one of its keys, so write a name above it" if set(last) & set(shared) else wanted
 
 
 def _expected(kind: str, context: dict) -> str:
@@ -165,14 +187,21 @@ def _found(found: object, expected: str) -> str:
         return f"the text {found!r}: {fix}"
     if isinstance(found, (list, dict)):
         return ("a list" if isinstance(found, list) else "a map") if found else "empty"
+    if isinstance(found, bool) and "number" in expected:
+        return f"{found!r} (YAML reads {_words(found)} so)"
     worded = expected in ("text", NAME) or expected.startswith("the word")
     return f"{found!r}{_quote(found) if worded else ''}"
 
 
+def _words(found: bool) -> str:
+    """What YAML reads as true, or as false."""
+    return "yes, on and true" if found else "no, off and false"
+
+
 def _quote(found: object) -> str:
     if isinstance(found, bool):
-        words, example = ("yes, on and true", "'yes'") if found else ("no, off and false", "'no'")
-        return f" (YAML reads {words} so; quote the word: {example})"
+        example = "'yes'" if found else "'no'"
+        return f" (YAML reads {_words(found)} so; quote the word: {example})"
     if isinstance(found, (int, float, datetime.date)):
         return f" (YAML reads no text here; quote it: '{found}')"
     return ""

@@ -64,6 +64,12 @@ SERVICES: dict[str, Service] = {
 }  # fmt: skip
 
 
+def variables(settings: Mapping) -> dict[str, str]:
+    """argument of the service -> the environment variable that holds it, by a configuration's `back_translator`."""
+    usual = SERVICES[settings["service"]].keys if settings["service"] in SERVICES else {}
+    return {argument: settings["key_env"].get(argument, name) for argument, name in usual.items()}
+
+
 def problems(settings: Mapping, languages: set[str]) -> list[str]:
     """What is wrong with a configuration's `back_translator` for `languages`: (key below it and message) in words."""
     service = settings["service"]

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from unlearning.data.back_services import SERVICES, Back, Service
+from unlearning.data.back_services import SERVICES, Back, Service, variables
 from unlearning.llm.endpoint.pace import Pace
+from unlearning.llm.estimate import Counted, stored_replies
 from unlearning.llm.keys import read_key
 from unlearning.llm.requests import Reply, Request, Sampling
 from unlearning.llm.roles import FEW
@@ -54,7 +55,7 @@ def open_service(settings: Mapping, language: str, store: Path | str) -> Iterato
     code = {**service.codes, **settings["codes"]}.get(language)
     if code is None:
         raise BackTranslationError(f"back_translator.service: {name} does not translate {language}; choose another")
-    keys = {argument: read_key(settings["key_env"].get(argument, env)) for argument, env in service.keys.items()}
+    keys = {argument: read_key(variable) for argument, variable in variables(settings).items()}
     make = partial(_translator, service, settings, code, keys)
     asked: set[str] = set()
     came: set[str] = set()
@@ -78,6 +79,20 @@ def open_service(settings: Mapping, language: str, store: Path | str) -> Iterato
 
         yield back
         check(0)
+
+
+def stored_service(settings: Mapping, language: str, store: Path) -> Back:
+    """`back(texts)` by what the service of `open_service` said before; nothing is sent. Counted where texts are new."""
+    code = {**SERVICES[settings["service"]].codes, **settings["codes"]}[language]
+
+    def back(texts: Sequence[str]) -> list[str]:
+        keys = [_key(settings, code, text) for text in texts]
+        found = stored_replies(store, keys)
+        if missing := len(set(keys) - set(found)):
+            raise Counted({"back_translator": missing})
+        return [found[key].text for key in keys]
+
+    return back
 
 
 def _back(

@@ -16,7 +16,7 @@ import pandas as pd
 
 from unlearning.llm.budget import Budget, SpendingCap, cost
 from unlearning.llm.endpoint.errors import Stopped
-from unlearning.llm.estimate import Counter, described, estimate
+from unlearning.llm.estimate import Stored, described, estimate, total
 from unlearning.llm.keys import kept_out, redacted
 from unlearning.llm.prompts import requests_of
 from unlearning.llm.replies import parse
@@ -54,34 +54,39 @@ class Door(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_door(settings: Mapping, store_folder: Path | str) -> Iterator[Door]:
+def open_door(settings: Mapping, store_folder: Path | str, job: str = "") -> Iterator[Door]:
     """The door of a role: `backend` (the configuration's entry), `name`, `reask`, `cap` (USD) and `price`.
 
+    `job` names who asks, the same when it is run again: so table `usage` tells its replies from those of other jobs.
     Store and budget lie in `store_folder`. Offline engines have neither: what they say is computed as fast as read.
-    With `count` nobody is asked: what would be asked first raises `unlearning.llm.estimate.Counted`.
+    With `count`, a collections.Counter, nobody is asked: see `unlearning.llm.estimate.Stored`.
     """
     entry, folder = dict(settings["backend"]), Path(store_folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(kept_out(entry.get("key_env")))
         if entry.get("batch"):
             entry["batches"] = str(folder / f"{settings['name']}.batches.sqlite")
-        counted = settings.get("count", False) and entry["kind"] != "offline"
-        module = import_module(f"unlearning.llm.backends.{entry['kind']}")
-        backend = Counter(entry, settings["price"]) if counted else module.open(entry)
+        path = folder / f"{settings['name']}.sqlite"
+        if "count" in settings and entry["kind"] != "offline":
+            yield Door(Stored(entry, path, settings["count"]), None, None, settings["reask"], name=settings["name"])
+            return
+        backend = import_module(f"unlearning.llm.backends.{entry['kind']}").open(entry)
         stack.callback(backend.close)
         if entry["kind"] == "offline":
             yield Door(backend, None, None)
             return
-        store = stack.enter_context(contextlib.closing(Store(folder / f"{settings['name']}.sqlite")))
+        store = stack.enter_context(contextlib.closing(Store(path, job)))
         budget = None
-        if settings["price"] is not None and not counted:
+        if settings["price"] is not None:
             budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
             stack.callback(budget.close)
             backend.again = budget.reserve
         yield Door(backend, store, budget, settings["reask"], entry.get("key_env"), settings["name"])
 
 
-def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+def complete(
+    prompts: pd.DataFrame, door: Door, progress: bool = True, counted: set[str] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables `completions` (prompts in their order, their samples in theirs) and `usage` of table `prompts`.
 
     Equal requests are asked once. An unusable reply is asked for again, up to `door.reask` times, with the reply and
@@ -89,6 +94,7 @@ def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[
     `text` is null and `failed` has the reason; nothing is stored, so a rerun asks again.
     NoReplies, after all that can be asked was asked: other requests got no reply (endpoint down, key refused …).
     SpendingCap: the cap stopped it.
+    A job that completes several tables hands `counted`, a set, to each, so that a reply counts once in all its usage.
     """
     asked = list(requests_of(prompts))
     done: list[dict | None] = [None] * len(asked)
@@ -118,7 +124,7 @@ def complete(prompts: pd.DataFrame, door: Door, progress: bool = True) -> tuple[
     if lost:
         _fail(door, prompts, lost, len(asked))
     completions = pd.DataFrame(done, columns=list(COMPLETION)).astype(COMPLETION)
-    return completions, _usage(prompts, completions, door, used)
+    return completions, _usage(prompts, completions, door, used, set() if counted is None else counted)
 
 
 def _fail(door: Door, prompts: pd.DataFrame, lost: collections.Counter[str], n: int) -> None:
@@ -149,7 +155,8 @@ def answers(
     found = dict(door.store.get(requests)) if door.store else {}
     missing = {key: request for key, request in requests.items() if key not in found}
     if progress and missing and door.budget:
-        print(described(estimate(missing.values(), door.backend.identity, door.budget.price)), flush=True)
+        found_out = estimate(missing.values(), door.backend.identity, door.budget.price)
+        print(f"{described(found_out)}\nabout {total(found_out):,.4f} USD, by `prices`", flush=True)
     with tqdm(total=len(missing), unit="reply", disable=not progress or not missing, mininterval=5) as bar:
         while missing:
             try:
@@ -221,21 +228,31 @@ def _again(request: Request, text: str, error: str) -> Request:
     return request._replace(messages=[*request.messages, said, told])
 
 
-def _usage(prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: dict) -> pd.DataFrame:
-    """What the completions took, whether their replies were stored before or are new: equal tables, equal usage."""
+def _usage(
+    prompts: pd.DataFrame, completions: pd.DataFrame, door: Door, used: dict[str, dict[str, Reply]], counted: set[str]
+) -> pd.DataFrame:
+    """What the completions took: what this job asked for, and how many replies other jobs' questions had brought.
+
+    Which is which is kept in the store, so it is the same when the job is run again: equal tables, equal usage.
+    """
     role_of = dict(zip(prompts["prompt_id"], prompts["role"], strict=True))
     failed = completions.loc[completions["failed"].notna(), "prompt_id"].map(role_of).value_counts()
     price = door.budget.price if door.budget else None
     rows = []
     for role, replies in used.items():
-        read, written = (sum(getattr(r, f"{way}_tokens") for r in replies.values()) for way in ("input", "output"))
+        new = {key: reply for key, reply in replies.items() if key not in counted}
+        counted.update(new)
+        here = {key: (1, reply.input_tokens, reply.output_tokens) for key, reply in new.items()}
+        own = door.store.asked(new) if door.store else here
+        asked, read, written = (sum(counts) for counts in zip((0, 0, 0), *own.values(), strict=True))
         rows.append(
             {
                 "role": role,
                 "backend": door.backend.identity["backend"],
                 "model": door.backend.identity["model"],
                 "prompts": int((prompts["role"] == role).sum()),
-                "requests": len(replies),
+                "asked": asked,
+                "from_store": len(new) - len(own),
                 "input_tokens": read,
                 "output_tokens": written,
                 "cost": cost(price, read, written),

@@ -24,13 +24,13 @@ class Asker:
     """Asks by role and adds up what it took. `whole`: no prompt so far was refused."""
 
     def __init__(self, doors: Mapping[str, Door]):
-        self._doors, self._usage, self.whole = doors, [], True
+        self._doors, self._usage, self._counted, self.whole = doors, [], set(), True
         self._useful: set[str] = set()
         self._useless: dict[str, list[pd.DataFrame]] = collections.defaultdict(list)
 
     def ask(self, role: str, prompts: pd.DataFrame) -> pd.DataFrame:
         """Table `completions` of table `prompts`. NoReplies: some got no reply, or more than FEW but none of use."""
-        completions, usage = complete(prompts, self._doors[role])
+        completions, usage = complete(prompts, self._doors[role], counted=self._counted)
         self._usage.append(usage)
         self.whole &= bool(completions["text"].notna().all())
         if completions["parsed"].notna().any():
@@ -75,7 +75,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 @contextlib.contextmanager
-def open_roles(doors: Mapping[str, Mapping], store_folder: Path | str) -> Iterator[Asker]:
+def open_roles(doors: Mapping[str, Mapping], store_folder: Path | str, job: str = "") -> Iterator[Asker]:
     """The doors of several roles: role -> settings of `open_door`. Roles of one backend share its door.
 
     Leaving it checks what came: NoReplies if no reply of a role that was asked is of use.
@@ -84,7 +84,7 @@ def open_roles(doors: Mapping[str, Mapping], store_folder: Path | str) -> Iterat
     with contextlib.ExitStack() as stack:
         for settings in doors.values():
             if settings["name"] not in opened:
-                opened[settings["name"]] = stack.enter_context(open_door(settings, store_folder))
+                opened[settings["name"]] = stack.enter_context(open_door(settings, store_folder, job))
         asker = Asker({role: opened[settings["name"]] for role, settings in doors.items()})
         yield asker
         asker.check()

@@ -142,9 +142,9 @@ def read_times(folder: str) -> list[dict]:
 
 
 def read_usage(paths: Iterable[str]) -> list[dict]:
-    """What language models took, added up by role, backend and model: prompts, requests, tokens, cost, failed.
+    """What language models took, added up by role, backend and model: prompts, replies, tokens, cost, failed.
 
-    `cost` (USD) is None where a table of the row has no price. Several runs may share a reply, which each counts.
+    `cost` (USD) is None where a table of the row has no price. A reply that several jobs use counts where it was asked.
     """
     found = added_up([read_table(Path(path), "usage") for path in sorted(paths)])
     return found.astype(object).where(found.notna(), None).to_dict("records")
