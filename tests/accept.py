@@ -181,7 +181,7 @@ def tofu(folder: Path) -> None:
         show("TOFU files end to end (no files here)", "absent", "present", False)
         return
     seconds, _, _ = make(folder, "run", "CONFIG=config/tofu_files.yaml", f"TOFU={data}")
-    show("make run with TOFU's files (after the default), seconds", seconds, "< 600", seconds < 600)
+    show("make run with TOFU's files (after the default), seconds", seconds, "< 1500", seconds < 1500)
     s = Scores(folder)
     benchmarks = sorted(s.table["benchmark"].unique())
     show("benchmarks in the report", "+".join(benchmarks), "mu2+tofu", benchmarks == ["mu2", "tofu"])
@@ -241,9 +241,9 @@ def printed(path: Path) -> str | None:
 
 
 def tests(folder: Path) -> None:
-    """The tests, as the README runs them."""
+    """The tests, as the README runs them: at most 25 minutes (the first two issues' had ten)."""
     seconds, _, said = make(folder, "test")
-    show(f"make test, seconds ({said.strip().splitlines()[-1].strip('= ')})", seconds, "< 600", seconds < 600)
+    show(f"make test, seconds ({said.strip().splitlines()[-1].strip('= ')})", seconds, "< 1500", seconds < 1500)
 
 
 def main() -> None:
