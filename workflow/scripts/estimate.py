@@ -101,10 +101,10 @@ class Inputs:
         values = yaml.safe_load(yaml.safe_dump(job.params.job["values"]))
 
         def given(name: str) -> object:
-            if name in inputs:
-                paths = inputs[name]
-                return self._path(paths) if isinstance(paths, str) else [self._path(path) for path in paths]
-            return self._below(outputs[name]) if name in outputs else values[name]
+            if name not in inputs and name not in outputs:
+                return values[name]
+            paths, place = (inputs[name], self._path) if name in inputs else (outputs[name], self._below)
+            return place(paths) if isinstance(paths, str) else [place(path) for path in paths]
 
         there = {*inputs, *outputs, *values}
         return {name: given(name) for name in inspect.signature(function).parameters if name in there}
