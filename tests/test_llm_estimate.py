@@ -121,7 +121,7 @@ def test_what_has_no_price_is_named_and_what_everybody_gave_is_nothing():
 
 
 def test_what_is_spent_stands_beside_the_cap(tmp_path, monkeypatch):
-    monkeypatch.setattr(estimate, "STORE", tmp_path)
+    monkeypatch.setattr(estimate, "SPENDING", tmp_path / "spending.sqlite")
     assert estimate.spending(None, 1.0) == "Spent so far: 0.0000 USD. There is no cap (llm.spending_cap)."
     assert not list(tmp_path.iterdir())
     budget = Budget(tmp_path / "spending.sqlite", None, {"input": 0.0, "output": 1e6})

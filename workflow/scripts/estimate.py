@@ -19,7 +19,7 @@ from pathlib import Path
 
 import yaml
 
-STORE = Path("results/.llm")
+SPENDING = Path("results/.llm/spending.sqlite")
 STAND_INS = {
     "mu2_refine": "stand_in_refined",
     "mu2_values_llm": "stand_in_values",
@@ -101,10 +101,10 @@ class Inputs:
         values = yaml.safe_load(yaml.safe_dump(job.params.job["values"]))
 
         def given(name: str) -> object:
-            if name in inputs:
-                paths = inputs[name]
-                return self._path(paths) if isinstance(paths, str) else [self._path(path) for path in paths]
-            return self._below(outputs[name]) if name in outputs else values[name]
+            if name not in inputs and name not in outputs:
+                return values[name]
+            paths, place = (inputs[name], self._path) if name in inputs else (outputs[name], self._below)
+            return place(paths) if isinstance(paths, str) else [place(path) for path in paths]
 
         there = {*inputs, *outputs, *values}
         return {name: given(name) for name in inspect.signature(function).parameters if name in there}
@@ -229,9 +229,9 @@ def spending(cap: float | None, most: float) -> str:
     """What is spent so far, the cap, and whether it may stop the run."""
     from unlearning.llm.budget import Budget
 
-    path, spent = STORE / "spending.sqlite", 0.0
-    if path.exists():
-        with contextlib.closing(Budget(path, None, {"input": 0.0, "output": 0.0})) as budget:
+    spent = 0.0
+    if SPENDING.exists():
+        with contextlib.closing(Budget(SPENDING, None, {"input": 0.0, "output": 0.0})) as budget:
             spent = budget.spent()
     if cap is None:
         return f"Spent so far: {spent:,.4f} USD. There is no cap (llm.spending_cap)."
@@ -242,6 +242,8 @@ def spending(cap: float | None, most: float) -> str:
 
 def main(arguments: list[str]) -> int:
     """Print the estimate; exit status 1 with the problem where the run itself could not start."""
+    from tqdm import tqdm
+
     from unlearning.config.doors import unset_keys
     from unlearning.llm.estimate import total
 
@@ -253,14 +255,14 @@ def main(arguments: list[str]) -> int:
     asking, seen = [job for job in jobs if played(job)], Foreseen()
     with tempfile.TemporaryDirectory() as folder:
         inputs = Inputs(jobs, Path(folder) / "inputs")
-        for job in asking:
+        for job in tqdm(asking, unit="job", disable=None):  # none where nobody watches
             seen.add(job, inputs, Path(folder) / "outputs")
     print(told(seen, bool(asking)))
     if offline := sorted({role for job in jobs for role in played(job, offline=True)}):
         print(f"Played by no language model, as roles names none for them: {', '.join(offline)}.")
     for line in unset_keys(job.params.job["values"] for job in asking):
         print(f"warning: {line}")
-    if seen.most or config.llm.spending_cap is not None:
+    if seen.most or config.llm.spending_cap is not None or SPENDING.exists():
         print(spending(config.llm.spending_cap, total(seen.most)))
     return 0
 

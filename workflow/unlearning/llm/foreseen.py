@@ -165,10 +165,10 @@ def stand_in_pairs(pairs_en: str, language: str, pairs: str) -> None:
 
 
 def stand_in_answers(
-    questions: str, answers: str, decoding: dict[str, dict], max_new_tokens: int, only: str, split: str | None = None,
-    splits: str | None = None,
+    questions: str, answers: str | list[str], decoding: dict[str, dict], max_new_tokens: int, only: str,
+    split: str | None = None, splits: str | None = None,
 ) -> None:  # fmt: skip
-    """To every item as many answers as are drawn, no two alike."""
+    """To every item as many answers as are drawn, no two alike; of several models the same."""
     drawn = [import_module(f"unlearning.attacks.{attack}").decoding(**given) for attack, given in decoding.items()]
     table = read_table(splits, "splits") if splits else None
     items = select(read_table(questions, "items"), None, table, split, only)
@@ -179,4 +179,5 @@ def stand_in_answers(
         "item_id": items["item_id"].repeat(samples).to_numpy(), "sample": list(range(samples)) * len(items), "part": 0,
         "text": texts, "n_tokens": max_new_tokens, "finish_reason": "length",
     })  # fmt: skip
-    write_table(told, answers, "answers")
+    for path in [answers] if isinstance(answers, str) else answers:
+        write_table(told, path, "answers")
