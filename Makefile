@@ -26,7 +26,7 @@ help:
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction and speed, measured"
 	@echo "make lint    style checks"
-	@echo "make docs    rewrite config/README.md"
+	@echo "make docs    rewrite config/README.md and docs/methods.md"
 	@echo "make prune   trim the store of earlier results"
 	@echo "make clean   delete results/ but not results/.llm, the replies of language models"
 	@echo
@@ -76,6 +76,7 @@ lint: $(VENV)/.ready-test
 
 docs: $(VENV)/.ready
 	@$(BIN)/python -m unlearning.config.docs config/README.md
+	@$(BIN)/python -m unlearning.config.method_docs docs/methods.md
 
 prune: $(VENV)/.ready
 	@$(BIN)/python -m unlearning.cache.prune

@@ -6,7 +6,9 @@ import torch
 import training
 from learning import forget, keeping
 from unlearning.cache import code
+from unlearning.config import method_docs
 from unlearning.registry import ROOT, available
+from unlearning.train.loop import TermTrainer
 
 torch.set_num_threads(1)
 LINGTEA = {"method": "lingtea", "batch_size": 4, "epochs": 4}
@@ -76,3 +78,35 @@ def test_a_methods_module_is_in_the_code_of_its_runs_and_of_no_others():
     always = set(code.closure(script, ["unlearning.methods.ngdiff"]))
     assert {"unlearning/forget/ga.py", "unlearning/retain/gd.py"} <= always
     assert "unlearning/train/mixed.py" not in always
+
+
+PAIRS = [("forget", name, {"forget": name}) for name in method_docs.names("forget")]
+PAIRS += [("retain", name, {"forget": "ga", "retain": name}) for name in method_docs.names("retain")]
+WHOLE = [("methods", name, {"method": name, "epochs": 2}) for name in method_docs.names("methods")]
+
+
+@pytest.mark.parametrize(("folder", "name", "method"), [*PAIRS, *WHOLE], ids=lambda v: v if isinstance(v, str) else "")
+def test_a_step_costs_what_the_page_of_methods_says(monkeypatch, folder, name, method):
+    network, reference = training.model(), training.model(9)
+    texts, steps, whole_step = {"forward": 0, "backward": 0, "reference": 0}, [], TermTrainer.training_step
+
+    def see(module, args, kwargs):
+        n = len(kwargs["input_ids"])
+        texts["reference" if module is reference else "forward"] += n
+        texts["backward"] += n * torch.is_grad_enabled()
+
+    def step(*args, **kwargs):
+        before = dict(texts)
+        loss = whole_step(*args, **kwargs)
+        steps.append({key: (texts[key] - before[key]) / 4 for key in texts})
+        return loss
+
+    monkeypatch.setattr(TermTrainer, "training_step", step)
+    for model in (network, reference):
+        model.register_forward_pre_hook(see, with_kwargs=True)
+    forget(network, {"epochs": 1, **method, "batch_size": 4}, reference=reference)
+    wanted = dict(method_docs.cost(folder, name))
+    wanted["forward"] += folder == "retain"  # of ga, which it is paired with
+    seen = {key: max(each[key] for each in steps) for key in texts}
+    assert seen == {**wanted, "backward": wanted["forward"]}
+    assert bool(wanted["reference"]) == (method_docs.models(folder, name) == 2)

@@ -22,6 +22,7 @@ LIMITS = {
     "reduction": ("token_mean", "sequence_sum"),
 }
 NEEDS = ("reference_model",)
+COST = {"forward": 1, "reference": 1}
 
 INPUTS = ("logits_BTV", "logprobs_BT", "ref_logits_BTV", "labels_BT", "mask_BT")
 

@@ -10,6 +10,7 @@ from unlearning.train.unlearn import Given
 PARAMS = {}
 LIMITS = {}
 NEEDS = ("refusals",)
+COST = {"forward": 2, "reference": 0}
 
 INPUTS = ("logprobs_BT", "mask_BT", "value_mask_BT")
 

@@ -13,6 +13,7 @@ from unlearning.train.unlearn import Given
 PARAMS = {}
 LIMITS = {}
 NEEDS = ("reference_model",)
+COST = {"forward": 2, "reference": 2}
 
 INPUTS = ("logits_BTV", "ref_logits_BTV", "mask_BT", "value_mask_BT")
 

@@ -18,6 +18,7 @@ from unlearning.train.unlearn import Given
 PARAMS = {"step": "adamw", "eta": "fixed", "reduction": "token_mean"}
 LIMITS = {"step": ("adamw", "plain"), "eta": ("fixed", "auto"), "reduction": ("token_mean", "sequence_sum")}
 NEEDS = ()
+COST = {"forward": 2, "reference": 0}
 
 AUTO_EVERY = 10
 MOST = 2.0

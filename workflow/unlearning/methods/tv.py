@@ -20,6 +20,7 @@ from unlearning.train.unlearn import Given
 PARAMS = {"alpha": 1.0, "overfit_nll": 0.01, "reduction": "token_mean"}
 LIMITS = {"alpha": {"ge": 0}, "overfit_nll": {"ge": 0}, "reduction": ("token_mean", "sequence_sum")}
 NEEDS = ()
+COST = {"forward": 1, "reference": 0}
 
 
 def unlearn(given: Given) -> Trained:

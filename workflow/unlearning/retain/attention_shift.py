@@ -32,5 +32,5 @@ def loss(
 
 
 def trained_layers(depth: int, first_layer: int, last_layer: int | None) -> range:
-    """The layers that train, or whose adapters do."""
+    """Layers `first_layer` to `last_layer`: only these train, or their adapters."""
     return chosen_layers(depth, first_layer, last_layer)
