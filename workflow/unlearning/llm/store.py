@@ -32,8 +32,9 @@ class Store:
     `unusable`: the keys whose replies could not be read in this job, which a job that fails forgets.
     """
 
-    def __init__(self, path: Path | str, job: str | None = None):
-        self._connection, self._job = connect(path, MARK, TABLE, "response store"), job
+    def __init__(self, path: Path | str, job: Path | str | None = None):
+        self._connection = connect(path, MARK, TABLE, "response store")
+        self._job = None if job is None else str(job)
         self._connection.execute(ASKED)
         self.unusable: set[str] = set()
 
