@@ -23,6 +23,7 @@ roles: {translator: served, equivalence: served, judge: served}
 prices: {m: {input: 1.0, output: 2.0}}
 llm: {spending_cap: 0.5}
 benchmarks: {mu2: {route: llm, judge: llm, second_judges: [rule]}}
+experiments: {mu2_minimal: {score_epochs: [1]}}
 """
 MINIMAL = ("--configfile", "config/minimal.yaml")
 PAID = (*MINIMAL, "paid.yaml")
@@ -71,10 +72,11 @@ def test_every_role_is_counted_before_anything_is_there(project):
         replies, _, written, usd = most[role]
         assert replies == one[role][0] * ROUNDS * TRIES and written == replies * 256
         assert usd == pytest.approx((most[role][1] * 1.0 + written * 2.0) / 1e6, abs=1e-4)
-    # 6 people in 4 languages and 2 attributes, and a tenth of the 4 others' 32; of one person once more in five samples
+    # 6 people in 4 languages and 2 attributes, and a tenth of the 4 others' 32; of one person five samples more.
+    # Five models, two of them after their first epoch too
     items = 6 * 4 * 2 + round(0.1 * 32)
-    assert one["judge"][0] == 5 * items + 5 * 8 and most["judge"][0] == TRIES * one["judge"][0]
-    assert "yet to be made: 1 mu2_refine, 3 mu2_translate_llm, 6 judge_llm." in done.stdout
+    assert one["judge"][0] == 7 * items + 5 * 8 and most["judge"][0] == TRIES * one["judge"][0]
+    assert "yet to be made: 1 mu2_refine, 3 mu2_translate_llm, 8 judge_llm." in done.stdout
     texts = LANGUAGES * (int(values) + 3 * PAIRS)
     assert f"back_translator.service google takes: {texts} texts, at most {ROUNDS * texts:,}." in done.stdout
     assert "Played by no language model, as roles names none for them: refiner." in done.stdout
