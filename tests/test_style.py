@@ -25,7 +25,19 @@ def test_snakemakes_lint_finds_nothing():
     assert done.returncode == 0 and "Lints for" not in done.stdout + done.stderr, done.stdout + done.stderr
 
 
+def pins(path):
+    lines = [line.partition(";")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    parts = [line.partition("==") for line in lines if "==" in line and not line.startswith("#")]
+    return [(name.partition("[")[0].lower(), version) for name, _, version in parts]
+
+
 def test_each_package_is_pinned_once():
-    lines = (ROOT / "envs/constraints.txt").read_text(encoding="utf-8").splitlines()
-    names = [line.partition("==")[0].lower() for line in lines if line and not line.startswith("#")]
-    assert names == sorted(set(names), key=names.index) and len(names) > 50
+    names = [name for name, _ in pins(ROOT / "envs/constraints.txt")]
+    assert len(names) == len(set(names)) > 50
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "envs").glob("*.txt")), ids=lambda path: path.name)
+def test_what_an_environment_asks_for_is_what_the_constraints_allow(path):
+    """pip refuses the two files together otherwise, and only on a machine that has to install them."""
+    constraints = dict(pins(ROOT / "envs/constraints.txt"))
+    assert {name: version for name, version in pins(path) if constraints.get(name, version) != version} == {}
