@@ -1,7 +1,7 @@
 # Needs: doors.smk, values.smk. Makes: what the rules of route llm (mu2_llm.smk) take from the configuration, by
 # benchmark, and where people's decisions lie.
 from unlearning.data.back_services import LLM, REVERSE
-from unlearning.review.places import decision_files, misplaced
+from unlearning.review.places import decision_files, elsewhere, misplaced
 from unlearning.review.rows import ENDINGS
 
 REVIEW = "config/review"
@@ -84,9 +84,9 @@ def refine_job(w):
 
 
 def check_review():
-    """Refuse a file of people's decisions that nothing would read, before anything runs."""
-    reviewed = [name for name, entry in CONFIG.benchmarks.items() if isinstance(entry, Mu2)]
-    wrong = misplaced(REVIEW, reviewed, {code: facts["name"] for code, facts in LANGUAGES.items()})
+    """Refuse a file of people's decisions that nothing would read, before anything runs; warn of other benchmarks'."""
+    benchmarks = {name: isinstance(entry, Mu2) for name, entry in CONFIG.benchmarks.items()}
+    wrong = misplaced(REVIEW, benchmarks, {code: facts["name"] for code, facts in LANGUAGES.items()})
     if wrong:
         raise WorkflowError(
             f"files below {REVIEW} that nothing would read:",
@@ -94,6 +94,9 @@ def check_review():
             f"  (people's decisions lie at {REVIEW}/<benchmark>/<language>{', '.join(ENDINGS)}; "
             "what is no review sheet belongs somewhere else)",
         )
+    if workflow.is_main_process:  # jobs read this file again
+        for line in elsewhere(REVIEW, benchmarks):
+            print(f"warning: {line}", file=sys.stderr)
 
 
 check_review()

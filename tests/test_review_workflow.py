@@ -82,3 +82,10 @@ def test_a_decision_file_with_a_wrong_name_stops_everything_before_it_runs(proje
     path.rename(path.with_name("thai.csv"))
     done = project.snakemake("--dry-run", check=False)
     assert done.returncode == 1 and "  - config/review/mu2/thai.csv: name it th.csv\n" in done.stdout
+
+
+def test_decisions_about_another_overlays_benchmark_stop_nothing_and_are_told_once(project):
+    folder = project.path / "config/review"
+    (folder / "mu2").rename(folder / "lume")
+    done = project.snakemake("--dry-run")
+    assert done.stderr.count("warning: config/review/lume: this configuration has no benchmark 'lume', ") == 1

@@ -1,15 +1,17 @@
 """Where people's decisions lie: <folder>/<benchmark>/<language>.csv and the like; files that lie elsewhere are told."""
 
+import collections
 import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from unlearning.config.problems import listed
+from unlearning.config.problems import listed, nearest
 from unlearning.review.rows import ENDINGS
 
 # what editors, systems and version control leave in a folder; hidden files (.gitkeep, .~lock.th.xlsx#) too
 ASIDE = re.compile(r"\..*|~\$.*|.*~|readme.*|.*\.md|thumbs\.db|desktop\.ini", re.IGNORECASE)
+BENCHMARK = re.compile(r"[a-z0-9_]+")  # what a benchmark may be called
 WORKBOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 
 
@@ -19,17 +21,39 @@ def decision_files(folder: Path | str, benchmark: str, language: str) -> list[st
     return [str(path) for path in found if path.is_file()]
 
 
-def misplaced(folder: Path | str, benchmarks: Collection[str], languages: Mapping[str, str]) -> list[str]:
+def misplaced(folder: Path | str, benchmarks: Mapping[str, bool], languages: Mapping[str, str]) -> list[str]:
     """For each file below `folder` that nothing reads: its path, what is wrong, and the name it should probably have.
 
-    `benchmarks`: those that people review; `languages`: code -> English name. What is clearly no review sheet (hidden
-    files, locks and copies of editors, notes) is passed over.
+    `benchmarks`: those of the configuration, and whether people review them; `languages`: code -> English name. What is
+    clearly no review sheet (hidden files, locks and copies of editors, notes) is passed over; so is what `elsewhere`
+    tells of.
     """
+    reviewed = [name for name, there in benchmarks.items() if there]
     return [
-        f"{path}: {_fault(path, Path(folder), benchmarks, languages)}"
+        f"{path}: {_fault(path, Path(folder), reviewed, languages)}"
         for path in _sheets(Path(folder))
-        if not _taken(path.relative_to(folder), benchmarks, languages)
+        if not _taken(inside := path.relative_to(folder), reviewed, languages) and not _elsewhere(inside, benchmarks)
     ]
+
+
+def elsewhere(folder: Path | str, benchmarks: Collection[str]) -> list[str]:
+    """For each folder in `folder` that may be of a benchmark which only other overlays define: its path, and that.
+
+    `benchmarks`: those of the configuration. Another overlay's benchmark and a slip of the pen look alike, so the
+    nearest name is told.
+    """
+    inside = (path.relative_to(folder) for path in _sheets(Path(folder)))
+    found = collections.Counter(path.parts[0] for path in inside if _elsewhere(path, benchmarks))
+    return [
+        f"{Path(folder) / name}: this configuration has no benchmark {name!r}, so people's decisions in it ({n} "
+        f"file{'s' * (n > 1)}) are not read.{nearest(name, benchmarks)}"
+        for name, n in found.items()
+    ]
+
+
+def _elsewhere(inside: Path, benchmarks: Collection[str]) -> bool:
+    *folders, _ = inside.parts
+    return bool(folders and BENCHMARK.fullmatch(folders[0]) and not set(folders) & set(benchmarks))
 
 
 def _sheets(folder: Path) -> Iterator[Path]:
