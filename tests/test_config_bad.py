@@ -270,6 +270,19 @@ BAD = [
         {"a": {"kind": "openai", "model": "m", "base_url": "http://h/v1/chat/completions"}},
         "backends.a.base_url: ends with the path of a call, .*give what stands before it",
     ),
+    *(
+        (
+            "backends",
+            {"a": {"kind": "openai", "model": "m", "base_url": f"http://h:{port}/v1"}},
+            "backends.a.base_url: its port, after the host's colon, should be a number from 1 to 65535",
+        )
+        for port in (65536, 0, -1, "eighty")
+    ),
+    (
+        "backends",
+        {"a": {"kind": "openai", "model": "m", "base_url": "http://[::1/v1"}},
+        "backends.a.base_url: should be an address that starts with http",
+    ),
     (
         "backends",
         {"a": {"kind": "vllm", "model": "m", "memory_share": 2}},

@@ -29,12 +29,19 @@ def address_problem(url: str) -> str | None:
 
     The address is not repeated: it may be a key put in the wrong place.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket of an IPv6 address without its second
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return "should be an address that starts with http:// or https://, such as http://localhost:8000/v1"
     if "@" in parts.netloc or parts.query:
         return "holds a name, password or query; a key belongs in the environment variable that key_env names"
-    return None
+    try:
+        possible = parts.port != 0
+    except ValueError:  # beyond 65535, or no number
+        possible = False
+    return None if possible else "its port, after the host's colon, should be a number from 1 to 65535, such as :8000"
 
 
 def redacted(text: str, name: str | None) -> str:
