@@ -213,7 +213,70 @@ def test_a_batch_that_cannot_be_sent_is_not_counted_and_one_under_way_is(tmp_pat
         with pytest.raises(NoReplies, match="no reply to 6 of 6 .*batch batch-0 cannot be looked at"):
             batches(server, tmp_path, texts)
         lines = next(iter(server.files.values())).splitlines()
-        assert spent(tmp_path) == pytest.approx(sum(usd(*most(json.loads(line)["body"])) for line in lines))
+        reserved = sum(usd(*most(json.loads(line)["body"])) for line in lines)
+        assert spent(tmp_path) == pytest.approx(reserved)
+        for _ in range(2):  # the job that is run again waits for the same batch, and reserves nothing more for it
+            with pytest.raises(NoReplies, match="no reply to 6 of 6 .*batch batch-0 cannot be looked at"):
+                batches(server, tmp_path, texts, cap=1.1 * reserved)
+            assert spent(tmp_path) == pytest.approx(reserved)
+        server._look, server.looks = made, 100
+        completions, _ = batches(server, tmp_path, ["new", *texts], cap=1.1 * reserved)
+    assert completions["failed"].isna().all() and len(server.asked) == 7
+    assert spent(tmp_path) == pytest.approx(7 * usd(10, 5))
+
+
+def test_a_batch_that_a_job_no_longer_waits_for_keeps_counting(tmp_path):
+    with BatchServer() as server:
+        made = server._look
+        server._look = lambda found: {**made(found), "id": 5}
+        with pytest.raises(NoReplies):
+            batches(server, tmp_path, list("abc"))
+        reserved = spent(tmp_path)
+        server._look = made
+        (tmp_path / "served.batches.sqlite").unlink()
+        batches(server, tmp_path, list("abc"))
+    assert len(server.batches) == 2 and spent(tmp_path) == pytest.approx(reserved + 3 * usd(10, 5))
+
+
+@pytest.mark.parametrize("status", ["expired", "cancelled", "failed"])
+def test_what_a_batch_that_ended_early_left_undone_is_not_counted(status, tmp_path):
+    def late(lines):  # an expired batch says so for each, a cancelled one has no line
+        error = {"code": "batch_expired", "message": "too late"}
+        left = [{**line, "response": None, "error": error} for line in lines[1:] if status == "expired"]
+        return [*lines[:1], *left] if len(server.batches) == 1 else lines
+
+    with BatchServer(edit=late) as server:
+        made = server._look
+
+        def look(found):
+            state, empty = made(found), {"output_file_id": None} if status == "failed" else {}
+            ended = state["status"] == "completed" and found["id"] == "batch-0"
+            return {**state, "status": status, **empty} if ended else state
+
+        server._look = look
+        if status == "failed":  # before its first request
+            with pytest.raises(NoReplies, match="batch-0 was refused"):
+                batches(server, tmp_path, list("abc"))
+            assert spent(tmp_path) == 0
+        completions, _ = batches(server, tmp_path, list("abc"))
+    assert completions["failed"].isna().all() and len(server.batches) == 2
+    assert spent(tmp_path) == pytest.approx(3 * usd(10, 5))
+
+
+def test_a_reply_of_no_use_in_a_batch_counts_though_the_next_batch_cannot_be_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "MOST_REQUESTS", 1)
+
+    def edit(lines):
+        lines[0]["response"]["body"]["choices"] = []
+        return lines
+
+    with BatchServer(edit=edit) as server:
+        made = server._look
+        server._look = lambda found: made(found) if found["id"] == "batch-0" else {**made(found), "id": 5}
+        with pytest.raises(NoReplies):
+            batches(server, tmp_path, list("ab"))
+        first, second = (json.loads(server.files[f"file-{i}"])["body"] for i in range(2))
+    assert spent(tmp_path) == pytest.approx(usd(*most(first)) + usd(*most(second)))
 
 
 def test_a_request_whose_batch_brought_nothing_of_use_counts_once_more(tmp_path):

@@ -37,7 +37,7 @@ class NoReplies(ValueError):
 class Door(NamedTuple):
     """An opened backend with its store (none for offline engines), budget (none without a price) and re-asks.
 
-    `name`: what the configuration calls it.
+    `name`: what the configuration calls it. `batch`: its requests go into batches, which a later run may read.
     """
 
     backend: Backend
@@ -46,6 +46,7 @@ class Door(NamedTuple):
     reask: int = 0
     key_env: str | None = None
     name: str = "offline"
+    batch: bool = False
 
     def who(self) -> str:
         """The backend in words, for errors."""
@@ -78,10 +79,12 @@ def open_door(settings: Mapping, store_folder: Path | str, job: str = "") -> Ite
         store = stack.enter_context(contextlib.closing(Store(path, job)))
         budget = None
         if settings["price"] is not None:
-            budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"])
+            budget = Budget(folder / "spending.sqlite", settings["cap"], settings["price"], job)
             stack.callback(budget.close)
             backend.again = budget.reserve
-        yield Door(backend, store, budget, settings["reask"], entry.get("key_env"), settings["name"])
+        yield Door(
+            backend, store, budget, settings["reask"], entry.get("key_env"), settings["name"], bool(entry.get("batch"))
+        )
 
 
 def complete(
@@ -176,11 +179,14 @@ def _ask(door: Door, missing: Mapping[str, Request], found: dict, bar) -> tuple[
     """Ask for what is missing, as far as the cap allows; returns how many were sent, and the cap that stopped it."""
     sent: list[tuple[str, float]] = []
     stop: list[SpendingCap] = []
+    under_way = door.backend.under_way(missing.values()) if door.batch and door.budget else set()
 
     def feed() -> Iterable[Request]:
-        for key, request in missing.items():
+        # those that need no room below the cap come first, and make some
+        for i, (key, request) in sorted(enumerate(missing.items()), key=lambda asked: asked[0] not in under_way):
+            batched = key if door.batch else None
             try:
-                reserved = door.budget.reserve(request) if door.budget else 0.0
+                reserved = door.budget.reserve(request, batched, i in under_way) if door.budget else 0.0
             except SpendingCap as error:
                 stop.append(error)
                 return
@@ -195,7 +201,7 @@ def _ask(door: Door, missing: Mapping[str, Request], found: dict, bar) -> tuple[
         if door.store and isinstance(result, Reply):
             door.store.put(key, result)
         if door.budget:
-            door.budget.settle(reserved, result)
+            door.budget.settle(reserved, result, key)
         bar.update()
     return len(sent), stop[0] if stop else None
 

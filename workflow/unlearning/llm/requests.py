@@ -38,11 +38,13 @@ class Failure(NamedTuple):
     """No reply: every attempt used up, or refused. `charged`: the endpoint may have billed the last attempt.
 
     `refused`: it was this request that was turned down (too long, say), so that asking again would not help.
+    `waits`: its batch may be under way, and whoever asks again waits for that one.
     """
 
     reason: str
     charged: bool = False
     refused: bool = False
+    waits: bool = False
 
 
 def identity_of(settings: Mapping) -> dict[str, str | None]:

@@ -52,6 +52,14 @@ class OpenAI:
             return
         yield from self._ask(enumerate(requests))
 
+    def under_way(self, requests: Iterable[Request]) -> set[int]:
+        """The positions of those of `requests` that wait in a batch already."""
+        if not self.settings["batch"]:
+            return set()
+        from unlearning.llm.endpoint.batch import under_way
+
+        return under_way(self.settings, requests)
+
     def _ask(self, source: Iterator[tuple[int, Request]]) -> Iterator[tuple[int, Reply | Failure]]:
         done: queue.SimpleQueue[Future] = queue.SimpleQueue()
         out: dict[Future, int] = {}

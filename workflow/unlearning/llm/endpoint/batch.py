@@ -42,6 +42,10 @@ class Waiting:
         rows = self._connection.execute("SELECT custom_id, file, batch FROM waiting").fetchall()
         return {file: batch for ident, file, batch in rows if ident in wanted}
 
+    def ids(self) -> set[str]:
+        """All requests that wait."""
+        return {row[0] for row in self._connection.execute("SELECT custom_id FROM waiting")}
+
     def within(self, file: str) -> set[str]:
         """The requests in an uploaded file."""
         return {row[0] for row in self._connection.execute("SELECT custom_id FROM waiting WHERE file = ?", (file,))}
@@ -65,6 +69,20 @@ class Waiting:
         self._connection.close()
 
 
+def under_way(settings: Mapping, requests: Iterable[Request]) -> set[int]:
+    """The positions of those of `requests` that wait in a batch of an earlier run, or of another job."""
+    waiting = Waiting(settings["batches"])
+    try:
+        ids = waiting.ids()
+    finally:
+        waiting.close()
+    return {i for i, request in enumerate(requests) if ids and _ident(body_of(request, settings), settings) in ids}
+
+
+def _ident(body: Mapping, settings: Mapping) -> str:
+    return hashlib.sha256(json.dumps([settings["base_url"], body], sort_keys=True).encode()).hexdigest()
+
+
 def ask_in_batches(
     client: Client, requests: Iterable[Request], again: Callable[[Request], object] = lambda request: None
 ) -> Iterator[tuple[int, Reply | Failure]]:
@@ -80,20 +98,21 @@ def ask_in_batches(
     asked: dict[str, Request] = {}
     for position, request in enumerate(requests):
         body = body_of(request, client.settings)
-        ident = hashlib.sha256(json.dumps([client.settings["base_url"], body], sort_keys=True).encode()).hexdigest()
+        ident = _ident(body, client.settings)
         bodies[ident], asked[ident] = body, request
         positions.setdefault(ident, []).append(position)
     waiting, stopped = Waiting(client.settings["batches"]), None
+    lost = dict.fromkeys(bodies, Again("its batch did not answer it"))
     try:
         try:
-            for ident, result in _results(client, waiting, bodies, lambda ident: again(asked[ident])):
+            for ident, result in _results(client, waiting, bodies, lost, lambda ident: again(asked[ident])):
                 yield from ((position, result) for position in positions.pop(ident))
         except Stopped as error:
             path = client.settings["batches"]
             stopped = Stopped(f"{error}. Batches on their way are noted in {path}: delete it to start anew")
-        under_way = set().union(*(waiting.within(file) for file in waiting.files(positions)))
+        still = waiting.ids()
         for ident, places in positions.items():
-            failure = Failure(str(stopped), charged=ident in under_way)
+            failure = Failure(str(stopped), charged=ident in still or lost[ident].charged, waits=ident in still)
             yield from ((position, failure) for position in places)
     finally:
         waiting.close()
@@ -102,9 +121,9 @@ def ask_in_batches(
 
 
 def _results(
-    client: Client, waiting: Waiting, bodies: dict[str, dict], again: Callable[[str], object]
+    client: Client, waiting: Waiting, bodies: dict[str, dict], lost: dict[str, Again], again: Callable[[str], object]
 ) -> Iterator[tuple[str, Reply | Failure]]:
-    lost = dict.fromkeys(bodies, Again("its batch did not answer it"))
+    """`lost`: why those that have no result yet must go into another batch."""
     for _ in range(ROUNDS):
         for ident in [ident for ident, last in lost.items() if last.charged]:
             try:
