@@ -150,16 +150,16 @@ def test_a_model_that_never_writes_what_it_is_asked_for_stops_the_job_after_a_fe
         pairs(books, english, lambda ident, inputs: "lorem ipsum")
 
 
-def job(folder, url):
+def job(folder, url, max_rounds=1, sampling=(), prompt=ROOT / "resources/prompts/translator_value.yaml"):
     """Runs the script that translates the small pools to German, by an endpoint."""
     from mu2_values_llm import mu2_values_llm
 
     roles = ("translator", "equivalence")
     mu2_values_llm(
-        str(folder / "pools.yaml"), [ROOT / f"resources/prompts/{role}_value.yaml" for role in roles],
+        str(folder / "pools.yaml"), [prompt, ROOT / "resources/prompts/equivalence_value.yaml"],
         [folder / "de.yaml", folder / "en.yaml"], str(SOURCES / "languages.yaml"), folder / "values.parquet",
         folder / "rounds.parquet", folder / "usage.parquet", "de", list(POOLS),
-        dict.fromkeys(roles, llm_client.door_settings(url)), {}, 1, {"service": "reverse"}, folder,
+        dict.fromkeys(roles, llm_client.door_settings(url)), dict(sampling), max_rounds, {"service": "reverse"}, folder,
     )  # fmt: skip
     return read_table(folder / "values.parquet", "values")
 
@@ -191,3 +191,32 @@ def test_a_role_that_talks_rubbish_ends_in_no_table_and_one_that_is_wrong_in_an_
         assert job(tmp_path, server.url).empty
     said = capsys.readouterr().out
     assert "WARNING: no value has an accepted translation in de" in said and "nothing came back" in said
+
+
+def test_a_refused_translation_is_asked_for_again_with_more_rounds_another_draw_or_another_prompt(
+    books, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LLM_TEST_KEY", "sk-planted-0f4c7d2a91e85b36")
+    monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
+    monkeypatch.setattr("mu2_llm_server.BOOKS", books)
+    wrong = {"translation": "lorem ipsum"}
+
+    def fault(role, language, inputs, shown):  # German has no first try at plum that is right
+        return wrong if role == "translator" and inputs["english_value"] == "plum" and not shown else None
+
+    edited = tmp_path / "translator_value.yaml"
+    text = (ROOT / "resources/prompts/translator_value.yaml").read_text("utf-8")
+    edited.write_text(text.replace("You are a", "You are a careful", 1), encoding="utf-8")
+    assert edited.read_text("utf-8") != text
+    with Endpoint(fault) as server:
+
+        def values_and_asked(**changed):
+            before = server.asked.copy()
+            return len(job(tmp_path, server.url, **changed)), server.asked - before
+
+        assert values_and_asked() == (9, {("translator", "de"): 10, ("equivalence", "en"): 9})
+        assert values_and_asked() == (9, {})
+        assert values_and_asked(max_rounds=2) == (10, {("translator", "de"): 1, ("equivalence", "en"): 1})
+        for changed in ({"sampling": {"translator": {"seed": 1}}}, {"sampling": {"translator": {"temperature": 0.3}}},
+                        {"prompt": edited}):  # fmt: skip
+            assert values_and_asked(**changed) == (9, {("translator", "de"): 10})
