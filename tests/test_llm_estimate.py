@@ -119,7 +119,17 @@ def test_what_has_no_price_is_named_and_what_everybody_gave_is_nothing():
     said = estimate.told(seen(paid, free), True)
     assert "at most 0.2500 USD by `prices`, and what free costs, for which prices has no entry." in said
     assert "What it costs cannot be said: prices has no entry for free." in estimate.told(seen(free, own), True)
-    assert estimate.told(seen(), True) == "Nothing would be asked: every reply is in the store."
+
+
+def test_replies_that_are_stored_are_told_where_nothing_or_something_is_asked():
+    judge, none = Estimate("judge", "openai", "m", 2, 3, 4, 0.25), Estimate("judge", "openai", "m", 0, 0, 0, 0.0)
+    found = seen(judge)
+    found.stored["judge"] = 1200
+    assert "\nBesides, 1,200 replies come from the store.\n" in estimate.told(found, True)
+    found.one = [none]
+    assert "Nothing would be asked: all 1,200 replies come from the store.\n" in estimate.told(found, True)
+    found.most = []
+    assert estimate.told(found, True) == "Nothing would be asked: all 1,200 replies come from the store."
 
 
 def test_what_is_spent_stands_beside_the_cap(tmp_path, monkeypatch):

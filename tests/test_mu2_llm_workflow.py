@@ -150,9 +150,10 @@ def test_what_it_took_is_counted_by_role_and_adds_up_to_what_was_asked(project, 
 
 def test_what_is_asked_already_is_not_foreseen_again(project, endpoint):
     before, lost = endpoint.asked.copy(), project.path / FOLDER / "usage/pairs/mk.parquet"
-    kept = lost.read_bytes()
+    kept, took = lost.read_bytes(), table(project, "usage/pairs/mk", "usage")
     lost.unlink()
-    assert estimated(project).startswith("Nothing would be asked: every reply is in the store.")
+    n = (took["asked"] + took["from_store"]).sum()
+    assert estimated(project).startswith(f"Nothing would be asked: all {n} replies come from the store.")
     lost.write_bytes(kept)
     assert endpoint.asked == before
 

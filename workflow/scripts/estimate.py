@@ -154,10 +154,14 @@ def count(job, folder: Path, found: collections.Counter) -> dict[str, int] | Non
 
 
 class Foreseen:
-    """What all jobs take, added up: estimates of one round and of the most, and texts for a translation service."""
+    """What all jobs take, added up: estimates of one round and of the most, and texts for a translation service.
+
+    `stored`: by role, replies that the jobs read and that are in the store.
+    """
 
     def __init__(self):
         self.one, self.most, self.texts, self.waiting = [], [], collections.Counter(), collections.Counter()
+        self.stored: collections.Counter[str] = collections.Counter()
         self._sizes: dict[str, list] = {}  # jobs that ask the same: models whose answers are foreseen alike
 
     def add(self, job, inputs: Inputs, folder: Path) -> None:
@@ -169,6 +173,7 @@ class Foreseen:
         there, found = inputs.there(job), collections.Counter()
         missing = count(job, folder, found) if all(Path(path).exists() for path in job.input) else None
         known = found if missing is not None else {}
+        self.stored.update(known)
         self.waiting[job.rule.name] += not there
         for size in sizes:
             door = played(job).get(size.role)
@@ -199,10 +204,14 @@ def told(seen: Foreseen, asking: bool) -> str:
 
     one, most = summed(seen.one), summed(seen.most)
     if not most:
-        why = "every reply is in the store" if asking else "no job that would run asks a language model"
+        why = f"{from_store(seen)} from the store" if asking else "no job that would run asks a language model"
         return f"Nothing would be asked: {why}."
     lines = ["If every reply can be used at once, and what is built already comes out as it is:"]
-    lines += [described(one) if one else "Nothing would be asked.", ""]
+    if one:
+        besides = seen.stored.total()
+        lines += [described(one), *([f"Besides, {besides:,} replies come from the store."] if besides else []), ""]
+    else:
+        lines += [f"Nothing would be asked: {from_store(seen)} from the store.", ""]
     lines += ["At most: every round, every reply asked for again and as long as it may be, every byte a token:"]
     lines += [described(most, HEAD_MOST), ""]
     free = ", ".join(sorted({str(row.model) for row in most if row.backend == "openai" and row.cost is None}))
@@ -223,6 +232,12 @@ def told(seen: Foreseen, asking: bool) -> str:
             "the English one it stands for, an answer as asking.max_new_tokens of four characters."
         )
     return "\n".join(lines)
+
+
+def from_store(seen: Foreseen) -> str:
+    """Where nothing is missing: how many replies there are, in words."""
+    n = seen.stored.total()
+    return f"all {n:,} replies come" if n > 1 else "every reply comes"
 
 
 def spending(cap: float | None, most: float) -> str:
