@@ -141,8 +141,28 @@ def test_a_single_prompt_that_got_no_reply_stops_the_job_and_one_that_was_refuse
         pairs(books, english, always({f"{row.knowledge_id}/de": lost}))
     built, _ = pairs(books, english, always({f"{row.knowledge_id}/de": refused}))
     assert built.rejected[["id", "check", "reason", "round"]].values.tolist() == [
-        [f"{row.knowledge_id}/de", "no_reply", "content filter", 3]
+        [f"{row.knowledge_id}/de", "no_reply", "the request was refused", 3]
     ]
+
+
+def test_the_words_of_a_server_that_refuses_stand_in_the_log_and_in_no_table_or_prompt(books, english, capsys):
+    words = "account acme-77, see https://billing.internal"
+    refused = Failure(f"refused: HTTP 400: {words}", refused=True)
+    history, model = values(books, in_turn({"month/May": [refused]}), max_rounds=2)
+    table = rounds_table(history, "de").set_index("id")
+    assert table.loc["month/May", "reasons"].iloc[0] == ["no_reply: the request was refused (HTTP 400)"]
+    assert "- (no usable reply): the request was refused (HTTP 400)" in model.said_to("month/May")[1]
+    assert f"translator, prompt month/May: refused: HTTP 400: {words}\n" in capsys.readouterr().out
+    judged = lambda ident, inputs: refused if inputs["role"] == "equivalence" and inputs["back"] == "May" else None  # noqa: E731
+    history, _ = values(books, judged, max_rounds=1)
+    assert rounds_table(history, "de").set_index("id").loc["month/May", "reasons"] == [
+        "equivalence: it comes back as 'May': no verdict (the request was refused (HTTP 400))"
+    ]
+    ident = f"{row_of(english, 'toy').knowledge_id}/de"
+    built, model = pairs(books, english, always({ident: refused}))
+    assert built.rejected["reason"].tolist() == ["the request was refused (HTTP 400)"]
+    assert all(words not in str(table.values.tolist()) for table in built)
+    assert all(words not in str(request.messages) for request in model.sent)
 
 
 def test_a_model_that_never_writes_what_it_is_asked_for_stops_the_job_after_a_few_prompts(books, english):

@@ -1,6 +1,7 @@
 """Construction by language models in rounds: propose, examine, and propose again with what was wrong."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from unlearning.data.reasons import reason
 from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
 
+STATUS = re.compile(r"refused: (HTTP \d+)")
 TEXTS = ("question", "answer", "paraphrase", "value")
 
 
@@ -29,14 +31,25 @@ class Tools(NamedTuple):
 
 
 def asked(tools: Tools, role: str, prompt: str, ids: Sequence[str], inputs: Sequence[Mapping]) -> pd.DataFrame:
-    """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`."""
+    """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`.
+
+    `failed` goes into tables that are published, so of a refused request it has the status, not the server's words.
+    """
     if not len(ids):
         return pd.DataFrame({"parsed": [], "failed": []}, dtype=object)
     sampling = tools.sampling.get(role, Sampling())
     completions = tools.ask(role, prompt_table(tools.prompts[prompt], role, ids, inputs, sampling))
     parsed = [json.loads(text) if isinstance(text, str) else None for text in completions["parsed"]]
-    failed = [text if isinstance(text, str) else None for text in completions["failed"]]
+    failed = [_published(*row) for row in zip(completions["text"], completions["failed"], strict=True)]
     return pd.DataFrame({"parsed": parsed, "failed": failed}, index=pd.Index(ids), dtype=object)
+
+
+def _published(text: str | None, failed: str | None) -> str | None:
+    """Why a completion is of no use, in our own words: a server's may name accounts and addresses."""
+    if not isinstance(failed, str) or isinstance(text, str):
+        return failed if isinstance(failed, str) else None
+    status = STATUS.match(failed)
+    return f"the request was refused{f' ({status[1]})' if status else ''}"
 
 
 def in_rounds(

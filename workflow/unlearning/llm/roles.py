@@ -15,7 +15,7 @@ from unlearning.llm.usage import added_up
 
 FEW = 10  # replies that may all be of no use without ending the job before its end: a later round may do better
 SHOWN = 2  # replies of no use that the error shows …
-LOGGED = 20  # … and that the log shows
+LOGGED = 20  # … and that the log shows; of requests that were refused too
 SHORT = 100  # characters of a reply in the error
 LONG = 1000  # characters of a reply in the log
 
@@ -32,7 +32,10 @@ class Asker:
         """Table `completions` of table `prompts`. NoReplies: some got no reply, or more than FEW but none of use."""
         completions, usage = complete(prompts, self._doors[role], counted=self._counted)
         self._usage.append(usage)
-        self.whole &= bool(completions["text"].notna().all())
+        refused = completions[completions["text"].isna()]
+        for row in refused.head(LOGGED).itertuples():
+            print(f"{role}, prompt {row.prompt_id}: {row.failed}")
+        self.whole &= refused.empty
         if completions["parsed"].notna().any():
             self._useful.add(role)
         else:
