@@ -91,9 +91,14 @@ def requests_of(prompts: pd.DataFrame) -> Iterator[tuple[Request, str]]:
     """(request, kind of reply) for all that table `prompts` asks, in order: prompt by prompt, sample by sample."""
     for row in prompts.itertuples(index=False):
         messages = [{"role": m["role"], "content": m["content"]} for m in row.messages]
-        sampling, inputs = Sampling(**json.loads(row.sampling)), json.loads(row.inputs)
+        sampling, inputs = _sampling(row.sampling), json.loads(row.inputs)
         for sample in range(row.samples):
             yield Request(row.prompt_id, sample, messages, sampling, schema_of(row.reply), inputs, row.role), row.reply
+
+
+@functools.lru_cache(maxsize=256)
+def _sampling(text: str) -> Sampling:
+    return Sampling(**json.loads(text))
 
 
 @functools.cache
@@ -111,7 +116,9 @@ def _compiled(template: str, where: str):
     import jinja2
 
     try:
-        return _environment().from_string(template)
+        compiled = _environment().from_string(template)
+        compiled.globals = dict(compiled.globals)  # a chain of maps, which each rendering would copy key by key
+        return compiled
     except jinja2.TemplateSyntaxError as error:
         raise PromptError(f"{where}: not a Jinja template: {error.message} (line {error.lineno} of the text)") from None
 
