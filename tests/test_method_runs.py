@@ -1,14 +1,19 @@
 """What every run of a method with its own schedule keeps to: micro-batches, resuming, adapters, exact reruns."""
 
+import numpy as np
 import pytest
 import torch
 
 import training
-from learning import forget, keeping
+from learning import REFUSALS, forget, keeping
 from unlearning.cache import code
 from unlearning.config import method_docs
 from unlearning.registry import ROOT, available
-from unlearning.train.loop import TermTrainer
+from unlearning.train.loop import Side, TermTrainer, train
+from unlearning.train.plan import make_plan
+from unlearning.train.reference import reference_logprobs
+from unlearning.train.rows import encode_rows
+from unlearning.train.terms import load_term
 
 torch.set_num_threads(1)
 LINGTEA = {"method": "lingtea", "batch_size": 4, "epochs": 4}
@@ -80,33 +85,57 @@ def test_a_methods_module_is_in_the_code_of_its_runs_and_of_no_others():
     assert "unlearning/train/mixed.py" not in always
 
 
-PAIRS = [("forget", name, {"forget": name}) for name in method_docs.names("forget")]
-PAIRS += [("retain", name, {"forget": "ga", "retain": name}) for name in method_docs.names("retain")]
-WHOLE = [("methods", name, {"method": name, "epochs": 2}) for name in method_docs.names("methods")]
+class Texts:
+    """How many texts run through the model that trains (backward: with a gradient) and through the reference."""
 
+    def __init__(self, network, reference):
+        self.seen = {"forward": 0, "backward": 0, "reference": 0}
+        self.reference = reference
+        for model in (network, reference):
+            model.register_forward_pre_hook(self.see, with_kwargs=True)
 
-@pytest.mark.parametrize(("folder", "name", "method"), [*PAIRS, *WHOLE], ids=lambda v: v if isinstance(v, str) else "")
-def test_a_step_costs_what_the_page_of_methods_says(monkeypatch, folder, name, method):
-    network, reference = training.model(), training.model(9)
-    texts, steps, whole_step = {"forward": 0, "backward": 0, "reference": 0}, [], TermTrainer.training_step
-
-    def see(module, args, kwargs):
+    def see(self, module, args, kwargs):
         n = len(kwargs["input_ids"])
-        texts["reference" if module is reference else "forward"] += n
-        texts["backward"] += n * torch.is_grad_enabled()
+        self.seen["reference" if module is self.reference else "forward"] += n
+        if module is not self.reference and torch.is_grad_enabled():
+            self.seen["backward"] += n
 
-    def step(*args, **kwargs):
-        before = dict(texts)
-        loss = whole_step(*args, **kwargs)
-        steps.append({key: (texts[key] - before[key]) / 4 for key in texts})
-        return loss
+    def during(self, monkeypatch, method):
+        """What passes during each call of TermTrainer's `method`, with the arguments of that call."""
+        calls, original = [], getattr(TermTrainer, method)
 
-    monkeypatch.setattr(TermTrainer, "training_step", step)
-    for model in (network, reference):
-        model.register_forward_pre_hook(see, with_kwargs=True)
-    forget(network, {"epochs": 1, **method, "batch_size": 4}, reference=reference)
-    wanted = dict(method_docs.cost(folder, name))
-    wanted["forward"] += folder == "retain"  # of ga, which it is paired with
-    seen = {key: max(each[key] for each in steps) for key in texts}
-    assert seen == {**wanted, "backward": wanted["forward"]}
-    assert bool(wanted["reference"]) == (method_docs.models(folder, name) == 2)
+        def run(*args, **kwargs):
+            before = dict(self.seen)
+            result = original(*args, **kwargs)
+            calls.append((args, {key: n - before[key] for key, n in self.seen.items()}))
+            return result
+
+        monkeypatch.setattr(TermTrainer, method, run)
+        return calls
+
+
+def test_a_term_costs_what_the_page_of_methods_says(monkeypatch):
+    network, reference, table = training.model(), training.model(9), training.table()
+    known = reference_logprobs(network, training.tokenizer(), table, refusals=REFUSALS, epochs=1)
+    rows = encode_rows(training.tokenizer(), table, None, known, REFUSALS, questions=True, spans="value")
+    every = [(folder, name) for folder in ("forget", "retain") for name in available(folder) if name != "none"]
+    sides = [Side(folder, load_term(folder, name), 1.0, rows) for folder, name in every]
+    calls = Texts(network, reference).during(monkeypatch, "compute_loss")
+    plan = make_plan({"lr": 1e-3, "epochs": 1})
+    train(network, sides, lambda step: [np.arange(4)] * len(sides), 1, plan, 0, 0, reference=reference)
+    for (folder, name), (args, texts) in zip(every, calls, strict=True):
+        assert args[2].side.term.name == f"{folder}.{name}"
+        wanted = method_docs.cost(folder, name)
+        assert {key: n / 4 for key, n in texts.items()} == {**wanted, "backward": wanted["forward"]}, (folder, name)
+        assert bool(wanted["reference"]) == (method_docs.models(folder, name) == 2)
+
+
+@pytest.mark.parametrize("name", method_docs.names("methods"))
+def test_a_whole_method_costs_what_the_page_of_methods_says(monkeypatch, name):
+    network, reference = training.model(), training.model(9)
+    calls = Texts(network, reference).during(monkeypatch, "training_step")
+    forget(network, {"method": name, "epochs": 2, "batch_size": 4}, reference=reference)
+    wanted = method_docs.cost("methods", name)
+    most = {key: max(texts[key] for _, texts in calls) / 4 for key in ("forward", "backward", "reference")}
+    assert most == {**wanted, "backward": wanted["forward"]}
+    assert bool(wanted["reference"]) == (method_docs.models("methods", name) == 2)
