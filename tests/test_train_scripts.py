@@ -1,16 +1,19 @@
 """The four training scripts, one after the other, as the workflow runs them."""
 
+import gc
 import json
 
 import pandas as pd
 import pytest
 import torch
+from transformers import GenerationMixin
 
 import training
 from learning import METHODS
 from unlearning.models.load import load_model, load_tokenizer
 from unlearning.models.small import small_model
 from unlearning.tables.artifacts import read_table, write_table
+from unlearning.train.loop import TermTrainer
 from unlearning.train.rows import encode_rows
 
 torch.set_num_threads(1)
@@ -127,6 +130,51 @@ def test_unlearning_through_the_scripts_is_repeatable_to_the_byte(scripts, data,
     assert (tmp_path / "one" / "model.json").read_bytes() == (tmp_path / "two" / "model.json").read_bytes()
     assert not training.same_weights(load_model(tmp_path / "one" / "model.json"), load_model(target))
     assert len(read_table(tmp_path / "one" / "train_log.parquet", "train_log")) == 2
+
+
+NO_REFERENCE = {
+    "npo_gd": {"forget": "npo", "retain": "gd"},
+    "dpo_gd": {"forget": "dpo", "retain": "gd"},
+    "idk_ap": {"forget": "idk", "retain": "ap"},
+    "simnpo_ap": {"forget": "simnpo", "retain": "ap"},
+}
+KL = {"forget": "npo", "retain": "kl"}
+
+
+def models_alive():
+    """The causal language models that something still holds, by identity."""
+    gc.collect()
+    return {id(thing) for thing in gc.get_objects() if issubclass(type(thing), GenerationMixin)}
+
+
+@pytest.fixture(scope="module")
+def known(scripts, data, target):
+    """The reference log-probabilities of the forget set and its refusals."""
+    path, refusals = str(data["folder"] / "known.parquet"), str(data["folder"] / "refusals.yaml")
+    scripts("reference")(
+        model=target, examples=data["examples"], splits=data["splits"], ref_logprobs=path, split="p2",
+        languages=["en", "de"], refusals=refusals, epochs=1, **RUNNING,
+    )  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize(("method", "alive"), [(m, 1) for m in NO_REFERENCE.values()] + [(KL, 2)], ids=str)
+def test_only_a_term_that_reads_the_reference_holds_one(
+    scripts, data, target, known, tmp_path, monkeypatch, method, alive
+):
+    before, seen, whole_step = models_alive(), [], TermTrainer.training_step
+
+    def step(self, *args, **kwargs):
+        seen.append(len(models_alive() - before))
+        return whole_step(self, *args, **kwargs)
+
+    monkeypatch.setattr(TermTrainer, "training_step", step)
+    scripts("unlearn")(
+        target=target, examples=data["examples"], splits=data["splits"], **outputs(tmp_path), ref_logprobs=known,
+        refusals=str(data["folder"] / "refusals.yaml"), split="p2", languages=["en", "de"], **RUNNING,
+        method={**method, "lr": 1e-3, "epochs": 1, "batch_size": 8},
+    )  # fmt: skip
+    assert seen == [alive]
 
 
 def test_terms_on_spans_and_attention_find_what_they_need_through_the_script(scripts, data, target, tmp_path):
