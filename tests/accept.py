@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 import yaml
 
 import accept_llm
+import accept_methods
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed")
+SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed", "methods")
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
 results: list[bool] = []
@@ -270,6 +271,9 @@ def main() -> None:
             accept_llm.llm(show, make, first)
         if "speed" in wanted:
             accept_llm.speed(show, make, clone(work / "before"), clone(work / "after"))
+        if "methods" in wanted:
+            accept_methods.speed(show, first)
+            accept_methods.memory(show, first)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

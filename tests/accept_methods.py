@@ -1,0 +1,32 @@
+"""The acceptance list on unlearning methods: how fast the training loop is, and what a reference model costs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def speed(show, folder: Path) -> None:
+    """The loop against a bare one, and stored reference log-probabilities against a reference model in memory."""
+    _benchmark(show, folder, "train_loop", 4)
+
+
+def memory(show, folder: Path) -> None:
+    """Peak memory of two steps on a model of more than 50 M parameters, with and without a reference model."""
+    _benchmark(show, folder, "reference_memory", 3)
+
+
+def _benchmark(show, folder: Path, name: str, lines: int) -> None:
+    """Run benchmarks/<name>.py, which holds its figures against their bounds itself, and show its `lines` verdicts."""
+    command, environment = [sys.executable, f"benchmarks/{name}.py"], os.environ | {"PYTHONPATH": "workflow"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    print(done.stdout)
+    verdicts = [line for line in done.stdout.splitlines() if line.startswith(("met", "MISSED"))]
+    if len(verdicts) != lines:
+        sys.exit(
+            f"benchmarks/{name}.py gave {len(verdicts)} of {lines} verdicts:\n{done.stdout}\n{done.stderr[-5000:]}"
+        )
+    for line in verdicts:
+        verdict, what, figure, *_, bound = re.split(" {2,}", line)
+        show(what, float(figure), bound, verdict == "met")
