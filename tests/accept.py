@@ -280,6 +280,7 @@ def main() -> None:
         if "methods" in wanted:
             accept_methods.speed(show, first)
             accept_methods.memory(show, first)
+            accept_methods.every(show, make, Scores, clone(work / "methods"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 
 def speed(show, folder: Path) -> None:
     """The loop against a bare one, and stored reference log-probabilities against a reference model in memory."""
@@ -30,3 +32,22 @@ def _benchmark(show, folder: Path, name: str, lines: int) -> None:
     for line in verdicts:
         verdict, what, figure, *_, bound = re.split(" {2,}", line)
         show(what, float(figure), bound, verdict == "met")
+
+
+def every(show, make, scores, folder: Path) -> None:
+    """Every method of config/all_methods.yaml, trained and scored from nothing, and what each does to PS."""
+    seconds, _, _ = make(folder, "run", "CONFIG=config/all_methods.yaml")
+    show("make run CONFIG=config/all_methods.yaml, seconds", seconds, "< 1800", seconds < 1800)
+    s = scores(folder)
+    listed = yaml.safe_load((folder / "config/all_methods.yaml").read_text(encoding="utf-8"))
+    methods = listed["experiments"]["mu2_small"]["methods"]
+    show("methods scored", len(methods), ">= 28", len(methods) >= 28)
+    kept = {method: s(method, "ps", "retain") for method in methods}
+    for method in methods:
+        ratio = s(method, "ps") / s("target", "ps")
+        show(f"{method}: forget PS / target's (retain PS {kept[method]:.3f})", ratio, "< 0.97", ratio < 0.97)
+    for method in methods:
+        bare = method.rpartition("_")[0]
+        if bare in methods and method.endswith(("_gd", "_kl")):
+            what = f"{method}: retain PS; {bare} alone {kept[bare]:.3f}"
+            show(what, kept[method], f"> {bare}'s", kept[method] > kept[bare])
