@@ -124,7 +124,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("cloze", TEXT, "the beginning of a sentence that the object completes"),
         Column("group", TEXT, "forget or retain"),
         Column("case_ids", CASES, "the cases of the source file that hold it", "identifiers"),
-        Column("spans", SPANS, "where a text says it: document, chunk and character span in the document", "characters"),
+        Column("spans", SPANS, "where a text says it: document, chunk, span in the document", "characters"),
     ),
     "wordings": (
         Column("fact_id", TEXT, "the fact said"),
