@@ -12,18 +12,20 @@ def inconsistency(match, hops: Iterable[Mapping], names: Iterable[str], knowledg
     """Why the decomposition `hops` (subject, relation, answers) is not that of `match`, or None.
 
     Each fact of the match must be one hop, and each hop one of its facts: subject and answer by any of their names,
-    the relation by identifier or in words. A hop that only says that two names are one entity's counts as neither.
+    the relation by identifier or in words; where a hop has several answers, one of them is enough, as counting them is
+    the uniqueness check's. A hop that only says that two names are one entity's counts as neither.
     `names`, further entities of the question, must be among those of the match.
     """
     facts = [knowledge.facts[ident] for ident in match.fact_ids]
     hops = [hop for hop in hops if not _is_identity(hop, knowledge)]
     known = {entity for fact in facts for entity in (fact.subject_id, fact.object_id)}
     known |= {*match.candidate_ids, match.denied_id}
-    told = [*names, *(hop["subject"] for hop in hops), *(answer for hop in hops for answer in hop["answers"])]
+    told = [*names, *(hop["subject"] for hop in hops)]
     if foreign := next((name for name in told if not known.intersection(knowledge.entities(name))), None):
         return f"foreign entity: {foreign!r} is in none of its facts"
     if odd := next((hop for hop in hops if not any(_is(hop, fact, knowledge) for fact in facts)), None):
-        return f"foreign hop: {odd['relation']} of {odd['subject']} is none of its facts"
+        said = f"{odd['relation']} of {odd['subject']}, answered {' or '.join(odd['answers']) or 'nothing'},"
+        return f"foreign hop: {said} is none of its facts"
     if skipped := next((fact for fact in facts if not any(_is(hop, fact, knowledge) for hop in hops)), None):
         return f"skipped hop: nothing asks for {skipped.fact_id}"
     return None
