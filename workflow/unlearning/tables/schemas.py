@@ -172,7 +172,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "multihop": (
         *MATCH,
-        Column("question", TEXT, "the first wording that passed every check"),
+        Column("question", TEXT, "one of the wordings that passed every check"),
         Column("paraphrases", TEXTS, "the other wordings that did"),
         Column("aliases", TEXTS, "up to three other forms of the answer"),
     ),

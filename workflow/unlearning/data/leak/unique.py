@@ -16,12 +16,23 @@ def answers(match, knowledge: Knowledge) -> set[str]:
 
 
 def not_unique(match, knowledge: Knowledge) -> str | None:
-    """Why the expected answer is not the only one, or None."""
+    """Why the expected answer is not the only one, or None.
+
+    In a chain the bridge has to be the only one too: that the facts know no answer for another bridge does not say that
+    there is none.
+    """
     found = answers(match, knowledge)
-    if found == {match.answer_id}:
-        return None
-    named = ", ".join(sorted(f"{knowledge.label(entity)} ({entity})" for entity in found))
-    return f"{len(found)} answers by the facts: {named}" if found else "no answer by the facts"
+    if found != {match.answer_id}:
+        return f"{len(found)} answers by the facts: {_named(found, knowledge)}" if found else "no answer by the facts"
+    if match.type in ("hs", "mp"):
+        bridges = knowledge.follow(knowledge.entities(match.subjects[0]), match.relations[:1])
+        if bridges != {match.bridge_id}:
+            return f"{len(bridges)} bridges by the facts: {_named(bridges, knowledge)}"
+    return None
+
+
+def _named(entities: set[str], knowledge: Knowledge) -> str:
+    return ", ".join(sorted(f"{knowledge.label(entity)} ({entity})" for entity in entities))
 
 
 def _forward(match, knowledge: Knowledge) -> set[str]:

@@ -11,6 +11,7 @@ from unlearning.data.leak.leaks import leak
 from unlearning.data.leak.matches import COLUMNS, TYPES
 from unlearning.data.leak.unique import not_unique
 from unlearning.data.reasons import reason
+from unlearning.seeds import seed_for
 
 STEPS = ("matched", "composed", "decomposed", "unique")
 CHECKS = ("leak", "decomposition", "uniqueness")  # CHECKS[i] leads from STEPS[i] to STEPS[i + 1]
@@ -29,6 +30,8 @@ def verify(
     judged: pd.DataFrame | None = None,
 ) -> Verified:  # fmt: skip
     """Check every wording of `composed`; keep one question per match, its other passing wordings as paraphrases.
+
+    Which of a match's passing wordings is its question follows from a hash of match_id, so that all are used.
 
     A wording passes when it gives nothing away (`leaks.leak`), its row of `decomposed` agrees with the facts
     (`consistent.inconsistency`), the facts give one answer (`unique.not_unique`), and, with `judged` (table
@@ -91,12 +94,18 @@ def _rejected(rows: list[tuple]) -> pd.DataFrame:
 
 def _questions(matches: pd.DataFrame, passed: dict[str, list]) -> pd.DataFrame:
     kept = matches[matches["match_id"].isin(passed)].reset_index(drop=True)
-    rows = [passed[ident] for ident in kept["match_id"]]
+    rows = [_turned(passed[ident], ident) for ident in kept["match_id"]]
     return kept[COLUMNS].assign(
         question=[wordings[0].question for wordings in rows],
         paraphrases=pd.Series([[w.question for w in wordings[1:]] for wordings in rows], dtype=object),
         aliases=pd.Series([list(wordings[0].aliases) for wordings in rows], dtype=object),
     )
+
+
+def _turned(wordings: list, ident: str) -> list:
+    """`wordings` from another one on for each match: were it always the first, all questions would sound alike."""
+    start = seed_for(0, "leak wording", ident) % len(wordings)
+    return wordings[start:] + wordings[:start]
 
 
 def _funnel(matches: pd.DataFrame, steps: dict[str, int]) -> pd.DataFrame:
