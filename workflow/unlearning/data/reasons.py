@@ -13,8 +13,14 @@ STEPS = {
     "equivalence": "What comes back is judged to mean what the English says.",
     "value_translation": "The value has a translation that was accepted.",
 }  # of the construction by language models
+LEAK = {
+    "quality": "An extracted fact is complete, says something, and stands in the text it was taken from.",
+    "leak": "A multi-hop question names nothing that would give its bridge or its answer away.",
+    "decomposition": "A multi-hop question splits into its own facts: none skipped, no foreign entity.",
+    "uniqueness": "A multi-hop question has one right answer.",
+}  # of the construction of multi-hop questions
 REVIEW = {"review": "No person who read the row rejected it."}
-KNOWN = frozenset({*available("data/checks"), *STEPS, *REVIEW})
+KNOWN = frozenset({*available("data/checks"), *STEPS, *LEAK, *REVIEW})
 
 
 def known(check: str) -> str:

@@ -18,7 +18,12 @@ _MARKS = re.compile(
 @functools.lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
     """`text` without case, accents, full-width forms and repeated spaces, to compare spellings."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return without_accents(text.casefold())
+
+
+def without_accents(text: str) -> str:
+    """`text` as `fold` leaves it, but in its own case."""
+    decomposed = unicodedata.normalize("NFKD", text)
     return " ".join(unicodedata.normalize("NFC", _MARKS.sub("", decomposed)).split())
 
 

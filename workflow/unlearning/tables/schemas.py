@@ -19,6 +19,9 @@ IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
 CANDIDATES = pa.list_(pa.struct([("name", TEXT), ("text", TEXT)]))
 FIGURES = pa.list_(pa.struct([("name", TEXT), ("value", REAL)]))
 PARTS = pa.list_(pa.struct([("slot", TEXT), ("group", TEXT), ("knowledge_id", TEXT), ("reference", TEXT)]))
+CASES = pa.list_(INT)
+SPANS = pa.list_(pa.struct([("document", TEXT), ("chunk", INT), ("start", INT), ("end", INT)]))
+HOPS = pa.list_(pa.struct([("subject", TEXT), ("relation", TEXT), ("answers", TEXTS)]))
 
 GROUPS = ("forget", "retain", "nonmember", "background", "real_authors", "world_facts", "real_people", "utility")
 
@@ -32,6 +35,28 @@ class Column(NamedTuple):
     unit: str = ""
     null: bool = False
 
+
+MATCH = (
+    Column("match_id", TEXT, "type and facts, unique in the table"),
+    Column("type", TEXT, "hs, mp, mt, ll, cc or ds"),
+    Column("fact_ids", TEXTS, "the facts that answering takes, in the order of the hops"),
+    Column("forget_fact_ids", TEXTS, "those of them that are to be forgotten"),
+    Column("target_fact_id", TEXT, "the first fact to be forgotten (without any: the first fact)"),
+    Column("bridge_id", TEXT, "identifier of what joins the facts", null=True),
+    Column("bridge", TEXT, "its name", null=True),
+    Column("subjects", TEXTS, "whom the question names as subjects; of type ll the alias asked with"),
+    Column("relations", TEXTS, "the relations asked for, in the order of the hops"),
+    Column("candidate_ids", TEXTS, "mt and ds: identifiers of the entities to choose from, in the question's order"),
+    Column("candidates", TEXTS, "mt and ds: their names"),
+    Column("denied_id", TEXT, "mt: identifier of the consequence that is denied", null=True),
+    Column("denied", TEXT, "mt: its name", null=True),
+    Column("answer_id", TEXT, "identifier of the expected answer"),
+    Column("answer", TEXT, "its name"),
+    Column("answer_aliases", TEXTS, "its other names"),
+    Column("forbidden", TEXTS, "what the question must not contain, as whole words"),
+    Column("chance", REAL, "mt and ds: how often a guess among the candidates is right", "0-1", null=True),
+    Column("why", TEXT, "why these facts match"),
+)
 
 TABLES: dict[str, tuple[Column, ...]] = {
     "profiles": (
@@ -83,6 +108,78 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("language", TEXT, "language code"),
         Column("english_value", TEXT, "the value in English"),
         Column("value", TEXT, "the value in this language"),
+    ),
+    "facts": (
+        Column("fact_id", TEXT, "subject, relation and object by identifier, joined by colons"),
+        Column("subject_id", TEXT, "identifier of the subject"),
+        Column("subject", TEXT, "its name"),
+        Column("subject_aliases", TEXTS, "its other names"),
+        Column("relation", TEXT, "identifier of the relation"),
+        Column("relation_label", TEXT, "the relation in words"),
+        Column("object_id", TEXT, "identifier of the object"),
+        Column("object", TEXT, "its name"),
+        Column("object_aliases", TEXTS, "its other names"),
+        Column("question", TEXT, "the single-hop question whose answer is the object"),
+        Column("statement", TEXT, "the fact as a sentence"),
+        Column("cloze", TEXT, "the beginning of a sentence that the object completes"),
+        Column("group", TEXT, "forget or retain"),
+        Column("case_ids", CASES, "the cases of the source file that hold it", "identifiers"),
+        Column("spans", SPANS, "where a text says it: document, chunk, span in the document", "characters"),
+    ),
+    "wordings": (
+        Column("fact_id", TEXT, "the fact said"),
+        Column("variant", INT, "number of the wording", "index"),
+        Column("question", TEXT, "the single-hop question"),
+        Column("statement", TEXT, "the fact as a sentence"),
+    ),
+    "chunks": (
+        Column("document", TEXT, "name of the text"),
+        Column("chunk", INT, "number of the chunk in it", "index"),
+        Column("start", INT, "where it starts in the text", "characters"),
+        Column("end", INT, "where it ends, exclusive", "characters"),
+        Column("n_words", INT, "its length", "words"),
+        Column("text", TEXT, "the chunk: whole sentences"),
+    ),
+    "extracted": (
+        Column("document", TEXT, "name of the text"),
+        Column("chunk", INT, "number of the chunk it was taken from", "index"),
+        Column("subject", TEXT, "who or what the fact is about"),
+        Column("subject_aliases", TEXTS, "other names that the chunk uses for it"),
+        Column("relation", TEXT, "the relation in words"),
+        Column("object", TEXT, "what the relation leads to"),
+        Column("object_aliases", TEXTS, "other names that the chunk uses for it"),
+        Column("quote", TEXT, "the words of the chunk that say so", null=True),
+    ),
+    "matches": MATCH,
+    "composed": (
+        Column("match_id", TEXT, "the match that is asked"),
+        Column("variant", INT, "number of the wording", "index"),
+        Column("question", TEXT, "the composed question"),
+        Column("aliases", TEXTS, "up to three other forms of the answer"),
+    ),
+    "decomposed": (
+        Column("match_id", TEXT, "the match whose question was split"),
+        Column("variant", INT, "number of the wording", "index"),
+        Column("hops", HOPS, "its single hops: subject, relation, answers"),
+        Column("names", TEXTS, "further entities that the question names"),
+        Column("failed", TEXT, "why it could not be split", null=True),
+    ),
+    "uniqueness": (
+        Column("match_id", TEXT, "the match whose question was judged"),
+        Column("variant", INT, "number of the wording", "index"),
+        Column("unique", pa.bool_(), "whether it has one right answer", null=True),
+        Column("reason", TEXT, "why not, or why there is no verdict", null=True),
+    ),
+    "multihop": (
+        *MATCH,
+        Column("question", TEXT, "one of the wordings that passed every check"),
+        Column("paraphrases", TEXTS, "the other wordings that did"),
+        Column("aliases", TEXTS, "up to three other forms of the answer"),
+    ),
+    "funnel": (
+        Column("type", TEXT, "hs, mp, mt, ll, cc or ds"),
+        Column("step", TEXT, "matched, composed, decomposed, unique or kept"),
+        Column("n", INT, "matches left after the step", "count"),
     ),
     "examples": (
         Column("example_id", TEXT, "identifier, unique in the table"),
@@ -242,6 +339,15 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "pairs": ("pair_id",),
     "rounds": ("id", "language", "round"),
     "values": ("attribute", "language", "english_value"),
+    "facts": ("fact_id",),
+    "wordings": ("fact_id", "variant"),
+    "chunks": ("document", "chunk"),
+    "matches": ("match_id",),
+    "composed": ("match_id", "variant"),
+    "decomposed": ("match_id", "variant"),
+    "uniqueness": ("match_id", "variant"),
+    "multihop": ("match_id",),
+    "funnel": ("type", "step"),
     "examples": ("example_id",),
     "items": ("item_id",),
     "splits": ("split", "knowledge_id"),

@@ -1,0 +1,88 @@
+"""Multi-hop questions from all of MQuAKE-CF-3k: matchers, composition, checks; each figure beside its bound.
+
+    python benchmarks/leak_build.py ../shared/data/mquake/MQuAKE-CF-3k.json.gz [--per-type 500] [--all]
+
+Composes 1.5 × per-type matches of each type (with --all every match) and prints CPU seconds and the peak memory by
+step, the funnel by type, and how varied what is kept is.
+"""
+
+import argparse
+import resource
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "workflow"))
+RESOURCES = ROOT / "resources" / "leak"
+MATCHING, COMPOSING, MEMORY = 10, 60, 1024  # bounds: seconds of all matchers, of 3,000 questions; MiB of the matchers
+
+
+def build_all(path: str, per_type: int, everything: bool) -> None:
+    """Run every step on the file at `path`, printing what each takes."""
+    from unlearning.data.leak import compose, decompose, select, verify
+    from unlearning.data.leak.knowledge import index
+    from unlearning.data.leak.matches import TYPES, match_all
+    from unlearning.data.leak.mquake import read_mquake
+    from unlearning.data.leak.templates import read_phrases
+
+    names = ("templates/mquake.yaml", "frames.yaml", "rules/mquake.yaml")
+    phrases = read_phrases(*(RESOURCES / name for name in names))
+    facts, _ = timed("read", read_mquake, path)
+    knowledge, took = timed("index", index, facts)
+    matching = took
+    tables = []
+    for name in TYPES:
+        table, took = timed(f"match {name}", match_all, knowledge, phrases.rules, 0, types=[name])
+        tables.append(table)
+        matching += took
+    import pandas as pd
+
+    matches = pd.concat(tables, ignore_index=True)
+    print(f"all matchers   {matching:6.2f} s (bound {MATCHING}), peak {peak_mib():.0f} MiB (bound {MEMORY})")
+    drawn = matches if everything else select.draw(matches, per_type * 3 // 2, 0)
+    composed, one = timed("compose", compose.compose, drawn, phrases)
+    split, two = timed("decompose", decompose.decompose, composed, phrases, knowledge)
+    found, three = timed("verify", verify.verify, drawn, composed, split, knowledge)
+    kept, funnel = select.balanced(found.questions, found.funnel, per_type, 0, "report")
+    rate = (one + two + three) / len(drawn) * 3000
+    print(f"{len(drawn)} questions composed and checked; 3,000 take {rate:.1f} s (bound {COMPOSING})")
+    print(funnel.pivot(index="type", columns="step", values="n")[[*verify.STEPS, "kept"]].loc[list(TYPES)].to_string())
+    print("refused wordings:", found.rejected["check"].value_counts().to_dict())
+    varied(kept)
+
+
+def varied(kept) -> None:
+    """How varied questions and answers are."""
+    from unlearning.data.leak.quality import answer_entropy, self_bleu
+
+    print(
+        f"self-BLEU {self_bleu(list(kept['question']), 0)[0]:.3f}, entropy {answer_entropy(kept['answer'])[0]:.2f} bits"
+    )
+
+
+def timed(step: str, function, *arguments, **options):
+    """What `function` returns and the CPU seconds it took, which are printed with the process's peak memory so far."""
+    started = time.process_time()
+    result = function(*arguments, **options)
+    took = time.process_time() - started
+    print(f"{step:14} {took:6.2f} s   peak so far {peak_mib():6.0f} MiB", flush=True)
+    return result, took
+
+
+def peak_mib() -> float:
+    """Peak resident memory of this process (Linux gives KiB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", help="MQuAKE's file")
+    parser.add_argument("--per-type", type=int, default=500, help="questions of each type to choose")
+    parser.add_argument("--all", action="store_true", help="compose every match")
+    options = parser.parse_args()
+    build_all(options.path, options.per_type, options.all)
+
+
+if __name__ == "__main__":
+    main()
