@@ -157,7 +157,7 @@ def test_robustness_is_the_papers_figure():
 @pytest.mark.parametrize(
     ("run", "attacks", "note"),
     [
-        ("00", {}, "no attack was tried on this model"),
+        ("00", {}, robustness.NONE),
         ("11", {"probab": "11"}, "no question was right before unlearning and wrong after"),
         ("00", {"probab": "--"}, "no unlearned question has a verdict under any attack"),
     ],

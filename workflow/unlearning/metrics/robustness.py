@@ -19,6 +19,8 @@ from unlearning.score.view import View
 NEEDS = ("verdicts", "target:verdicts", "attacks:verdicts")
 ROWS = (("robustness", ("forget",), "pairs", ("all",)),)
 
+NONE = "no attack was tried on this run; of an attacked one, the robustness stands with the run without attack"
+
 
 def score(view: View) -> list[dict]:
     """One row per selection of languages; n = the questions that were unlearned. The note names the attack and hop."""
@@ -38,9 +40,7 @@ def _row(view: View, name: str, gone: np.ndarray, under: dict[str, np.ndarray]) 
     unlearned_N = cells.by_instance(gone.astype(float))[:, -1]
     n, instances = int(unlearned_N.sum()), int((unlearned_N > 0).sum())
     if not under or not n:
-        why = (
-            "no question was right before unlearning and wrong after" if under else "no attack was tried on this model"
-        )
+        why = "no question was right before unlearning and wrong after" if under else NONE
         return row("robustness", "forget", name, None, n, note=why)
     rates = share(*(np.hstack(sums).sum(0) for sums in (recovered, asked)))
     if np.isnan(rates).all():
