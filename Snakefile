@@ -13,6 +13,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/values.smk"
+include: "rules/attack_values.smk"
 include: "rules/select_values.smk"
 include: "rules/doors.smk"
 include: "rules/complete.smk"

@@ -17,7 +17,7 @@ rule answer:
     params:
         job=lambda w: job(
             "answer.py",
-            [f"unlearning.attacks.{attack}" for attack in answer_values(w, w.attack)["decoding"]],
+            asking_modules(w.attack),
             **answer_values(w, w.attack),
         ),
     message:

@@ -6,7 +6,7 @@ WEIGHT_ATTACKS = [
 
 rule attack_weights:
     input:
-        source=lambda w: attacked_model(w, "+".join(w.attack.split("+")[:-1]) or "none"),
+        unpack(weights_attack_inputs),
     output:
         model="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/model.json",
         weights=directory(
@@ -29,7 +29,7 @@ rule attack_weights:
             [f"unlearning.attacks.{weights_attack(w).attack}"],
             attack=weights_attack(w).attack,
             settings=attack_params(w.attack.split("+")[-1]),
-            device=CONFIG.device,
+            **weights_attack_running(w),
         ),
     message:
         "Attack {wildcards.attack} on the weights of {wildcards.method} ({wildcards.benchmark})"

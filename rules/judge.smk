@@ -15,7 +15,7 @@ rule judge:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("judge.py", [f"unlearning.judges.{benchmark_of(w).judge}"], judge=benchmark_of(w).judge),
+        job=lambda w: judging_job(w, benchmark_of(w).judge),
     message:
         "Judging the answers of {wildcards.method} ({wildcards.benchmark}, attack {wildcards.attack})"
     script:
@@ -32,7 +32,7 @@ use rule judge as second_judge with:
     wildcard_constraints:
         judge="|".join(OTHER_JUDGES),
     params:
-        job=lambda w: job("judge.py", [f"unlearning.judges.{w.judge}"], judge=w.judge),
+        job=lambda w: judging_job(w, w.judge),
     message:
         "Judging the answers of {wildcards.method} again, by {wildcards.judge} ({wildcards.benchmark}, attack {wildcards.attack})"
 
@@ -57,7 +57,7 @@ rule judge_llm:
     resources:
         gpu=complete_gpus("judge"),
     params:
-        job=lambda w: job("judge_llm.py", door_modules("judge"), **judge_llm_values(w)),
+        job=lambda w: job("judge_llm.py", [*door_modules("judge"), *changed_modules(w)], **judge_llm_values(w)),
     message:
         "Judging the answers of {wildcards.method} by a language model ({wildcards.benchmark}, attack {wildcards.attack})"
     script:

@@ -1,4 +1,5 @@
-# Needs: answers, likelihoods and verdicts of the run, the target and the retrained model. Makes: scores.parquet.
+# Needs: answers, likelihoods and verdicts of the run, the target and the retrained model; where a metric does, the
+# verdicts of the same run without its attack, or under its attacks. Makes: scores.parquet.
 rule score:
     input:
         questions=data("items"),
@@ -11,6 +12,8 @@ rule score:
         target=told_by("target"),
         retrain=told_by("retrain"),
         selection=deciding_selection,
+        plain=plain_verdicts,
+        attacked=lambda w: [f"{run_folder(w)}/e{w.epoch}/{attack}/verdicts.parquet" for attack in attacks_read(w)],
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:
@@ -20,7 +23,7 @@ rule score:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("score.py", metric_modules(w), **score_values(w)),
+        job=lambda w: job("score.py", [*metric_modules(w), *changed_modules(w)], **score_values(w)),
     message:
         "Scoring {wildcards.method} ({wildcards.benchmark}, {wildcards.split}, attack {wildcards.attack})"
     script:

@@ -127,21 +127,6 @@ def model_after(w, epoch):
     return f"{folder}/e{epoch}/model.json" if int(epoch) in epochs_scored(w)[:-1] else f"{folder}/model.json"
 
 
-def attacked_model(w, attack):
-    """The model.json to ask: the run's own, or the one the attack's weight attacks made of it."""
-    parts = compose(attack, CONFIG.attacks).weights
-    return f"{run_folder(w)}/e{w.epoch}/{'+'.join(parts)}/model.json" if parts else model_after(w, w.epoch)
-
-
-def weights_attack(w):
-    """The last weight attack of the composed name: the one that this job applies."""
-    return CONFIG.attacks[w.attack.split("+")[-1]]
-
-
-def asked_model(w):
-    return attacked_model(w, w.attack)
-
-
 def likelihood_values(w):
     return {
         "batch_size": benchmark_of(w).asking.batch_size,
@@ -149,37 +134,6 @@ def likelihood_values(w):
         "dtype": CONFIG.base_models[w.base_model].dtype,
         "threads": CONFIG.threads.answer,
     }
-
-
-def answer_values(w, attack):
-    parts = compose(attack, CONFIG.attacks)
-    only = asked_only(parts)
-    values = likelihood_values(w) | {
-        "decoding": {CONFIG.attacks[name].attack: attack_params(name) for name in parts.decoding},
-        "max_new_tokens": benchmark_of(w).asking.max_new_tokens,
-        "only": only,
-        "seed": int(w.seed),
-    }
-    return values | ({"split": w.split} if only == "forget" else {})
-
-
-def asked_only(parts):
-    """Whether an attack is tried on the forget items only, or on all."""
-    return "forget" if any(CONFIG.attacks[name].only == "forget" for name in parts.all) else "all"
-
-
-def answer_inputs(w):
-    """The splits are read only where they choose the items: the target is asked once for all of them."""
-    inputs = {"model": asked_model(w), "questions": data("items")(w)}
-    if asked_only(compose(w.attack, CONFIG.attacks)) == "forget":
-        inputs["splits"] = data("splits")(w)
-    return inputs
-
-
-def attack_params(name):
-    """The attack's own defaults with what the configuration changes."""
-    entry = CONFIG.attacks[name]
-    return declared(f"unlearning.attacks.{entry.attack}", "PARAMS", {}) | entry.params
 
 
 def told_by(method):
@@ -214,6 +168,11 @@ def judged_by(judges):
     return "|".join(name for name, entry in CONFIG.benchmarks.items() if entry.judge in judges) or "(?!)"
 
 
+def judging_job(w, judge):
+    """The parameter of a judge that needs no language model."""
+    return job("judge.py", [f"unlearning.judges.{judge}", *changed_modules(w)], judge=judge, **changed_values(w))
+
+
 def judge_prompt(w):
     judging = benchmark_of(w).judging
     return f"resources/prompts/{declared('unlearning.judges.llm', 'PROMPTS')[judging.scale][judging.form]}.yaml"
@@ -226,6 +185,7 @@ def judge_llm_values(w):
         "size": judging.size,
         "door": door_of("judge"),
         "sampling": sampling_of("judge"),
+        **changed_values(w),
     }
 
 
@@ -259,8 +219,16 @@ def metric_modules(w):
     return [f"unlearning.metrics.{name}" for name in metrics_of(benchmark_of(w))]
 
 
+@functools.cache
+def metric_needs(benchmark):
+    """What the benchmark's metrics need: likelihoods, answers, verdicts, values; those of target:, plain: and the like."""
+    metrics = metrics_of(CONFIG.benchmarks[benchmark])
+    return {need for name in metrics for need in declared(f"unlearning.metrics.{name}", "NEEDS")}
+
+
 def score_values(w):
     entry = benchmark_of(w)
+    attacks = {"attacks": found} if (found := attacks_read(w)) else {}
     identity = {k: w[k] for k in ("benchmark", "base_model", "setting", "split", "method", "attack")}
     return {
         "identity": identity | {"seed": int(w.seed), "epoch": int(w.epoch)},
@@ -269,6 +237,8 @@ def score_values(w):
         "judge": entry.judge,
         "second_judges": entry.second_judges,
         "draws": CONFIG.bootstrap_draws,
+        **changed_values(w),
+        **attacks,
     }
 
 

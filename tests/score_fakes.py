@@ -23,6 +23,7 @@ def items(*rows: tuple) -> pd.DataFrame:
         aliases=empty,
         options=empty,
         correct_option=None,
+        task="qa",
         candidates=empty,
         parts=empty,
     )

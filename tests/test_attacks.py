@@ -12,8 +12,9 @@ import torch
 
 from answering import PAIRS, make_items, model, tokenizer
 from unlearning.answer.decoding import Decoding
+from unlearning.answer.generate import generate
 from unlearning.answer.likelihood import likelihoods
-from unlearning.attacks import probab, quantize
+from unlearning.attacks import focus_on_key, probab, quantize
 from unlearning.config.compose import Parts, compose
 from unlearning.config.methods import Attack
 from unlearning.models.load import ModelError, load_model, save_model
@@ -82,14 +83,16 @@ def test_probab_is_the_papers_decoding():
     assert probab.decoding(**probab.PARAMS) == Decoding(temperature=0.8, top_p=0.95, samples=5)
 
 
-ENTRIES = {
-    name: Attack(attack=kind) for name, kind in {"probab": "probab", "hot": "probab", "quantize": "quantize"}.items()
-}
+NAMES = {name: name for name in ("probab", "quantize", "relearn", "focus_on_key", "few_shot")} | {"hot": "probab"}
+ENTRIES = {name: Attack(attack=kind) for name, kind in NAMES.items()}
 
 
 def test_compositions_go_from_weights_to_decoding():
     assert compose("none", ENTRIES).all == ()
     assert compose("quantize+probab", ENTRIES) == Parts(("quantize",), (), ("probab",))
+    assert compose("quantize+focus_on_key", ENTRIES) == Parts(("quantize",), ("focus_on_key",), ())
+    # within a kind they apply as they are written
+    assert compose("relearn+quantize+few_shot+focus_on_key", ENTRIES).weights == ("relearn", "quantize")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,9 @@ def test_impossible_compositions_are_refused(name, message):
 @pytest.fixture
 def saved(tmp_path):
     """A model on disk with its items and splits."""
-    save_model(copy.deepcopy(model()), tokenizer(), tmp_path / "model.json", {"epochs": 3})
+    save_model(
+        copy.deepcopy(model()), tokenizer(), tmp_path / "model.json", {"epochs": 3, "attack": {"relearn": {"steps": 1}}}
+    )
     items = make_items().assign(
         benchmark="mu2",
         task="qa",
@@ -163,6 +168,26 @@ def test_an_attack_can_be_asked_on_forgotten_knowledge_only(saved):
     assert found["item_id"].tolist() == ["p1/attribute/en"] * 5
 
 
+def test_an_attack_on_prompts_changes_what_is_asked_and_nothing_else(saved):
+    """Asked in the split's way: the question is the attack's, the identity the item's, the decoding greedy."""
+    attack = {"attack": "focus_on_key", "params": {"times": 2, "spans": "pos", "pipeline": "none"}}
+    found = run_answer(saved, prompts=[attack])
+    asked = make_items().assign(language="en")
+    asked = focus_on_key.prompts(asked, **attack["params"])
+    assert asked["messages"][0][0]["content"] == "Where does Ada Ada live live?"
+    expected = generate(model(), tokenizer(), asked, Decoding(), 1, 8, 48)
+    assert found["text"].tolist() == expected["text"].tolist()
+    assert found["text"].tolist() != [answer for _, _, answer, _ in PAIRS]  # this model knows its questions by heart
+    scored = read_table(saved / "likelihoods.parquet", "likelihoods")
+    np.testing.assert_allclose(scored["logprob"], likelihoods(model(), tokenizer(), asked, 8)["logprob"], atol=1e-4)
+
+
+def test_solved_examples_are_shown_by_the_script_from_the_splits_retain_set(saved):
+    attack = {"attack": "few_shot", "params": {"shots": 1, "group": "retain"}}
+    found = run_answer(saved, prompts=[attack], splits=str(saved / "splits.parquet"), split="f1", only="forget")
+    assert found["item_id"].tolist() == ["p1/attribute/en"]
+
+
 def test_quantize_script_saves_a_model_that_answers(saved):
     attacked = saved / "attacked"
     script("attack_weights")(
@@ -174,7 +199,8 @@ def test_quantize_script_saves_a_model_that_answers(saved):
         device="cpu",
     )
     record = json.loads((attacked / "model.json").read_text())
-    assert record["trained"] == {"epochs": 3, "attack": {"quantize": {"bits": 4, "group_size": 32}}}
+    attacks = {"relearn": {"steps": 1}, "quantize": {"bits": 4, "group_size": 32}}  # the earlier one is kept
+    assert record["trained"] == {"epochs": 3, "attack": attacks}
     weights = linear_weights(load_model(attacked / "model.json"))
     assert all(len(np.unique(group)) <= 16 for w in weights.values() for group in w.reshape(-1, 32))
     assert set(record["files"]) == set(json.loads((saved / "model.json").read_text())["files"])

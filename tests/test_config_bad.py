@@ -178,7 +178,7 @@ BAD = [
     (
         "benchmarks/mu2/metrics",
         ["forget_quality"],
-        "mu2.metrics: forget_quality needs wrong answers.*fit.*: answer",
+        "mu2.metrics: forget_quality needs wrong answers.*fit.*: accuracy, answer",
     ),
     ("benchmarks/mu2/heldout_share", 0, "general_knowledge needs general questions .it takes .*heldout_share above 0"),
     ("benchmarks/mu2/cut/nonmember", 0, "privleak needs people never seen .it takes cut.nonmember above 0"),
@@ -197,6 +197,15 @@ BAD = [
         "s1.train.1: .*text; it is False .*quote the word: 'no'",
     ),
     ("benchmarks/mu2/settings/s1/train", ["en", 5], "s1.train.1: should be text; it is 5 .*quote it: '5'"),
+    # attacks on prompts
+    ("attacks/focus_on_key/params", {"times": 1}, "attacks.focus_on_key.params.times: 1 should be at least 2"),
+    ("attacks/focus_on_key/params", {"spans": "value"}, "params.spans: no choice 'value'.* There are: entities, pos"),
+    ("attacks/jailbreak_prefix/params", {"place": "prefil"}, "params.place: .*Did you mean 'prefill'"),
+    ("attacks/few_shot/params", {"shots": 0}, "attacks.few_shot.params.shots: 0 should be at least 1"),
+    ("attacks/few_shot/params", {"shot": 1}, "attacks.few_shot.params: no parameter 'shot'. Did you mean 'shots'"),
+    ("attacks/few_shot/params", {"group": "forget"}, "params.group: no choice 'forget'.*retain"),
+    ("attacks/relearn/params", {"share": 0}, "attacks.relearn.params.share: 0 should be above 0 and at most 1"),
+    ("attacks/relearn/params", {"source": "retian"}, "params.source: .*Did you mean 'retain'"),
     # attacks composed wrongly
     (
         "experiments/mu2_small/attacks",
@@ -388,3 +397,27 @@ def test_background_rows_that_there_are_not_are_not_trained_on():
         parse(config)
     config["base_models"]["tofu_small"]["target"]["background_share"] = 0
     assert parse(config)
+
+
+@pytest.mark.parametrize(
+    ("attack", "params", "message"),
+    [
+        ("translate", {"to": "fr"}, r"attacks.translate.params.to \(.*mu2\): no language 'fr'.* There are: af, de, en"),
+        ("few_shot", {"group": "world_facts"}, "few_shot.params.group .*: no group 'world_facts'.*nonmember, retain"),
+    ],
+)
+def test_an_attack_names_what_the_benchmark_has(attack, params, message):
+    config = changed(f"attacks/{attack}/params", params)
+    parse(config)  # not used, not refused
+    config["experiments"]["mu2_small"]["attacks"] = {f"{attack}+probab": "all"}
+    with pytest.raises(ConfigError, match=message):
+        parse(config)
+
+
+def test_an_attack_in_another_language_needs_one():
+    config = overlaid("tofu_files.yaml")
+    name = next(n for n, e in config["experiments"].items() if e["benchmark"] == "tofu")
+    config["experiments"][name]["attacks"] = {"translate": "all"}
+    wanted = r"attack translate does not fit benchmark tofu: translate needs at least two languages \(a files benchmark"
+    with pytest.raises(ConfigError, match=wanted):
+        parse(config)

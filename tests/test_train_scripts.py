@@ -3,6 +3,7 @@
 import gc
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -10,6 +11,8 @@ from transformers import GenerationMixin
 
 import training
 from learning import METHODS
+from unlearning.answer.likelihood import likelihoods
+from unlearning.attacks import relearn
 from unlearning.models.load import load_model, load_tokenizer
 from unlearning.models.small import small_model
 from unlearning.tables.artifacts import read_table, write_table
@@ -232,3 +235,28 @@ def test_a_base_of_no_epochs_is_left_as_drawn(scripts, data, tmp_path):
     scripts("base")(examples=data["examples"], questions=data["items"], **outputs(tmp_path), **untrained)
     drawn = small_model(training.SHAPE, load_tokenizer(tmp_path / "model.json"), 0)
     assert training.same_weights(load_model(tmp_path / "model.json"), drawn)
+
+
+def test_relearning_trains_a_few_steps_on_part_of_the_forget_set(scripts, data, target, tmp_path):
+    settings = {"source": "forget", "share": 0.5, "steps": 5, "batch_size": 3, "lr": 1e-2}
+    given = {"split": "p2", "languages": ["en", "de"], **RUNNING, "device": "cpu"}
+    for turn in ("one", "two"):
+        scripts("attack_weights")(
+            source=target, model=str(tmp_path / turn / "model.json"), weights=str(tmp_path / turn / "weights"),
+            attack="relearn", settings=settings, examples=data["examples"], splits=data["splits"], **given,
+        )  # fmt: skip
+    records = [json.loads((tmp_path / turn / "model.json").read_text()) for turn in ("one", "two")]
+    assert records[0] == records[1] and records[0]["trained"]["attack"] == {"relearn": settings}
+    assert records[0]["trained"]["steps"] == 12  # of the model attacked: the attack's own are its settings
+    before, after = load_model(target), load_model(tmp_path / "one" / "model.json")
+    assert not training.same_weights(before, after)
+    items = training.table()[lambda t: t["person_id"].isin(["memorised0", "memorised1"])]
+    items = items.rename(columns={"answer": "reference"}).assign(item_id=items["example_id"], candidates=None)
+    was, now = (likelihoods(m, load_tokenizer(target), items, 8)["logprob"].mean() for m in (before, after))
+    assert now > was + 0.5  # nats an answer
+
+
+def test_a_share_of_knowledge_is_the_same_whatever_its_order():
+    names = np.array(["b", "a", "c", "d", "e"])
+    assert relearn.chosen(names, 0.5, 0).tolist() == relearn.chosen(names[::-1], 0.5, 0).tolist()
+    assert [len(relearn.chosen(names, share, 0)) for share in (0.01, 0.4, 1.0)] == [1, 2, 5]

@@ -8,6 +8,8 @@ def answer(
     batch_size: int,
     answers: str | list[str] = (),
     decoding: dict[str, dict] | None = None,
+    prompts: list[dict] = (),
+    phrases: list[str] = (),
     max_new_tokens: int = 0,
     seed: int = 0,
     groups: list[str] | None = None,
@@ -22,7 +24,8 @@ def answer(
 
     `model`, `likelihoods` and `answers` may be lists, one entry a model: all are asked in one job. `decoding` names the
     attack that chooses how answers are decoded, with its settings ({} is greedy). `groups`, `splits`, `split` and
-    `only` choose the items (see unlearning.answer.select). Raises ValueErrors of what it calls.
+    `only` choose the items (see unlearning.answer.select); `prompts` are the attacks on them, `phrases` the files that
+    these read (see unlearning.answer.prompted). Raises ValueErrors of what it calls.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -34,15 +37,20 @@ def answer(
     from unlearning.answer.decoding import Decoding
     from unlearning.answer.generate import generate
     from unlearning.answer.likelihood import likelihoods as score
+    from unlearning.answer.prompted import prompted, read_phrases
     from unlearning.answer.select import select
     from unlearning.models.load import load_model, load_tokenizer
+    from unlearning.score.split import with_groups
     from unlearning.tables.artifacts import read_table, write_table
 
     chosen = Decoding()
     for attack, settings in (decoding or {}).items():
         chosen = import_module(f"unlearning.attacks.{attack}").decoding(**settings)
     split_table = read_table(splits, "splits") if splits else None
-    items = select(read_table(questions, "items"), groups, split_table, split, only)
+    everything = read_table(questions, "items")
+    items = select(everything, groups, split_table, split, only)
+    grouped = everything if split_table is None else with_groups(everything, split_table, split)
+    items = prompted(items, prompts, questions=grouped, seed=seed, phrases=read_phrases(phrases))
     torch.set_num_threads(threads)
 
     def ask(model: str, scored: str, written: str | None) -> None:

@@ -1,17 +1,23 @@
 """Judge each answer against its reference."""
 
 
-def judge(answers: str, questions: str, verdicts: str, judge: str) -> None:
-    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer. ValueError if it is unknown."""
+def judge(answers: str, questions: str, verdicts: str, judge: str, prompts: list[dict] = ()) -> None:
+    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer. ValueError if it is unknown.
+
+    `prompts`: the attacks that changed what is right (see unlearning.answer.prompted).
+    """
     from importlib import import_module
 
+    from unlearning.answer.prompted import prompted
     from unlearning.registry import available
     from unlearning.tables.artifacts import read_table, write_table
 
     if judge not in available("judges"):
         raise ValueError(f"judge {judge!r} is unknown; judges are {', '.join(available('judges'))}")
     module = import_module(f"unlearning.judges.{judge}")
-    write_table(module.judge(read_table(answers, "answers"), read_table(questions, "items")), verdicts, "verdicts")
+    items = read_table(questions, "items")
+    items = prompted(items, prompts, questions=items)
+    write_table(module.judge(read_table(answers, "answers"), items), verdicts, "verdicts")
 
 
 if __name__ == "__main__":

@@ -11,15 +11,18 @@ def judge_llm(
     size: int,
     door: dict,
     sampling: dict,
+    prompts: list[dict] = (),
     store: str = "results/.llm",
 ) -> bool:
     """Write `verdicts` (Parquet), what the model behind `door` says of every answer, and `usage`, what that took.
 
     `prompt`: the prompt file for `scale` (verdict or grade) and `size` (answers per prompt). `door`, `sampling`: who
-    plays the role judge, and how replies are drawn. Replies that cannot be used are in `verdicts` as failed. Replies
-    are kept below `store`, so a job that was ended goes on where it was. Returns whether no prompt was refused.
+    plays the role judge, and how replies are drawn. `prompts`: the attacks that changed what is right. Replies that
+    cannot be used are in `verdicts` as failed. Replies are kept below `store`, so a job that was ended goes on where it
+    was. Returns whether no prompt was refused.
     NoReplies: some prompts got no reply, or no reply can be used.
     """
+    from unlearning.answer.prompted import prompted
     from unlearning.judges import llm
     from unlearning.llm.prompts import read_prompt
     from unlearning.llm.requests import Sampling
@@ -27,6 +30,7 @@ def judge_llm(
     from unlearning.tables.artifacts import read_table, write_table
 
     told, items = read_table(answers, "answers"), read_table(questions, "items")
+    items = prompted(items, prompts, questions=items)
     asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
     with open_roles({"judge": door}, store, job=usage) as asker:
         completions = asker.ask("judge", asked)

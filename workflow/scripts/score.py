@@ -19,19 +19,26 @@ def score(
     second_judges: list[str],
     draws: int,
     selection: str | list = (),
+    plain: str | list = (),
+    attacked: list[str] = (),
+    attacks: list[str] = (),
+    prompts: list[dict] = (),
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
 
     `target` and `retrain` list the same three tables of the model before unlearning and of the one trained without the
     forget set. `second_verdicts` are those of `second_judges` on the run itself. What no metric needs may be left out
-    (empty). `identity` fills the columns that name the run; its `split` says what is forgotten. With the table of a
-    `selection` whose candidates differ in it, `epoch` is what the chosen one trained.
+    (empty). `plain`: the verdicts of the run without its attack; `attacked`: those under each of `attacks`, of a run
+    without one. `prompts`: the attacks that changed what is right. `identity` fills the columns that name the run; its
+    `split` says what is forgotten. With the table of a `selection` whose candidates differ in it, `epoch` is what the
+    chosen one trained.
     Raises TableError for a table that breaks its contract.
     """
     from dataclasses import replace
 
     import pandas as pd
 
+    from unlearning.answer.prompted import prompted
     from unlearning.score.languages import Language
     from unlearning.score.run import score as score_run
     from unlearning.score.split import with_groups
@@ -41,6 +48,9 @@ def score(
 
     names = ("answers", "likelihoods", "verdicts")
     items = with_groups(read_table(questions, "items"), read_table(splits, "splits"), identity["split"])
+    if prompts:  # the language stays the item's: by it the rows are told apart
+        asked_as = prompted(items, prompts, questions=items)
+        items = asked_as.assign(language=asked_as["item_id"].map(items.set_index("item_id")["language"]))
     if selection:
         chosen = read_table(selection, "selection").query("chosen")
         identity = identity | {"epoch": int(chosen["epochs"].iloc[0])}
@@ -56,9 +66,15 @@ def score(
     if second_verdicts:
         told = [read_table(path, "verdicts") for path in second_verdicts]
         own = replace(own, verdicts=pd.concat([own.verdicts, *told]))
+
+    def judged(path: str) -> Tables:
+        return tables(["", "", path])
+
     view = View(
         items=items,
         run=own,
+        plain=judged(plain) if plain else None,
+        attacks={name: judged(path) for name, path in zip(attacks, attacked, strict=True)},
         target=tables(target) if target else Tables(),
         retrain=tables(retrain) if retrain else None,
         languages={code: Language(**facts) for code, facts in languages.items()},

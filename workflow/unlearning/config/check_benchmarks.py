@@ -55,6 +55,15 @@ def offers(benchmark: Mu2 | Files) -> set[str]:
     return columns | second | {entry.group for entry in benchmark.sets.values()}
 
 
+def among(benchmark: Mu2 | Files, settings: Iterable[str]) -> dict[str, set[str]]:
+    """What a parameter may name that is one of the questions' own: languages of all `settings`, groups."""
+    if not isinstance(benchmark, Mu2):
+        return {"languages": {benchmark.language}, "groups": {"retain"} | {s.group for s in benchmark.sets.values()}}
+    spoken = [{*benchmark.settings[name].train, *benchmark.settings[name].holdout} for name in settings]
+    there = offers(benchmark) & {"nonmember", "utility"}
+    return {"languages": set.intersection(*spoken), "groups": {"retain", *there}}
+
+
 def background(benchmark: Mu2 | Files) -> bool:
     """Whether there are background rows to train on."""
     if isinstance(benchmark, Mu2):
@@ -76,11 +85,11 @@ def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
         )
 
 
-def lacking(benchmark: Mu2 | Files, metrics: Iterable[str]) -> list[str]:
-    """Why each of `metrics` that does not fit the benchmark's questions does not."""
+def lacking(benchmark: Mu2 | Files, names: Iterable[str], folder: str = "metrics") -> list[str]:
+    """Why each of `names`, modules of `folder` (metrics, attacks), that does not fit the questions does not."""
     there = offers(benchmark)
-    lacks = {m: [i for i in declared(f"unlearning.metrics.{m}", "ITEMS", ()) if i not in there] for m in metrics}
-    return [_reason(metric, missing[0], benchmark.kind) for metric, missing in lacks.items() if missing]
+    lacks = {m: [i for i in declared(f"unlearning.{folder}.{m}", "ITEMS", ()) if i not in there] for m in names}
+    return [_reason(name, missing[0], benchmark.kind) for name, missing in lacks.items() if missing]
 
 
 def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from unlearning.config import parameters
 from unlearning.config.benchmarks import Mu2
-from unlearning.config.check_benchmarks import background, lacking
+from unlearning.config.check_benchmarks import among, background, lacking
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.problems import known
@@ -29,6 +29,7 @@ def fits(config: Config) -> Iterable[str]:
             yield from _heldout(config, f"experiments.{name}", experiment)
             yield from _background(config, f"experiments.{name}", experiment)
             yield from _shapes(config, f"experiments.{name}", experiment)
+            yield from _asked(config, f"experiments.{name}", experiment)
             yield from _epochs(config, f"experiments.{name}", experiment)
             yield from _criteria(config, f"experiments.{name}", experiment)
 
@@ -113,6 +114,22 @@ def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
                 )
             ]
             yield from dict.fromkeys(problems)
+
+
+def _asked(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Attacks that the benchmark's questions lack something for: a second language, a group that is named."""
+    benchmark = config.benchmarks[experiment.benchmark]
+    there = among(benchmark, experiment.settings)
+    for part in dict.fromkeys(part for attack in experiment.attacks for part in attack.split("+")):
+        attack, module = config.attacks[part], f"unlearning.attacks.{config.attacks[part].attack}"
+        for reason in lacking(benchmark, [attack.attack], "attacks"):
+            yield f"{key}.attacks: attack {part} does not fit benchmark {experiment.benchmark}: {reason}"
+            break
+        else:
+            for word, kind in declared(module, "AMONG", {}).items():
+                value = attack.params.get(word, declared(module, "PARAMS")[word])
+                where = f"attacks.{part}.params.{word} ({key}, benchmark {experiment.benchmark})"
+                yield from known(where, value, there[kind], kind.removesuffix("s"))
 
 
 def _modules(config: Config, base: str, experiment: Experiment) -> Iterable[tuple[str, str, dict]]:

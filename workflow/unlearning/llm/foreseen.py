@@ -9,6 +9,7 @@ from importlib import import_module
 
 import pandas as pd
 
+from unlearning.answer.prompted import prompted
 from unlearning.answer.select import select
 from unlearning.data.back_other import by_model
 from unlearning.data.back_services import LLM, SERVICES
@@ -113,9 +114,13 @@ def mu2_translate_llm(
     ]
 
 
-def judge_llm(answers: str, questions: str, prompt: str, scale: str, size: int, sampling: dict) -> list[Asked]:
+def judge_llm(
+    answers: str, questions: str, prompt: str, scale: str, size: int, sampling: dict, prompts: list[dict] = ()
+) -> list[Asked]:
     """Every distinct question, reference and answer is judged once, `size` a prompt."""
     told, items = read_table(answers, "answers"), read_table(questions, "items")
+    items = prompted(items, prompts, questions=items)
+    told = told[told["item_id"].isin(items["item_id"])]  # stand-ins answer what such an attack does not ask, too
     return [Asked("judge", judge.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size))]
 
 

@@ -5,10 +5,7 @@ share of questions with at least one right answer. `se:<judge>`: by each second 
 verdict on is left out of its rows, and noted. 0–1, low on forget is good. Source: μ²-Bench, "Semantic Equivalence".
 """
 
-import numpy as np
-import pandas as pd
-
-from unlearning.score.items import correct, right, trials
+from unlearning.score.items import any_right, correct, trials
 from unlearning.score.rows import mean_rows
 from unlearning.score.view import View
 
@@ -29,10 +26,3 @@ def _judged(view: View, metric: str, judge: str) -> list[dict]:
     if table is not None and table["sample"].nunique() > 1:
         rows += mean_rows(view, metric, any_right(view, table), what, task="any")
     return rows
-
-
-def any_right(view: View, table: pd.DataFrame) -> np.ndarray:
-    """I: 1.0 where at least one sample is right, 0.0 where all are wrong, NaN where a missing verdict leaves open."""
-    verdicts = right(table)
-    share, failed = view.per_item(table, verdicts), view.per_item(table, np.isnan(verdicts))
-    return np.where(share > 0, 1.0, np.where(failed > 0, np.nan, share))

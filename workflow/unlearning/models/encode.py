@@ -67,7 +67,8 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
     A tokenizer without a template gets the contents, each ended by a newline, after its own beginning-of-text token.
     Models that can think aloud first are asked not to: the answer follows at once, as it was trained. A conversation
     of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
-    has none. What follows is plain text, without the roles and standing instructions of a template.
+    has none. What follows is plain text, without the roles and standing instructions of a template. A last turn of the
+    assistant is left open: the answer goes on from it.
     """
     turns = [_turns(messages) for messages in conversations]
     asked = iter(_by_template(tokenizer, [messages for messages in turns if messages]))
@@ -91,8 +92,19 @@ def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) 
 def _written(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[str]:
     """Each conversation as one text, up to where the answer begins."""
     if tokenizer.chat_template:
-        return tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False, enable_thinking=False)
-    return ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
+        return [_by_one_template(tokenizer, messages) for messages in turns]
+    texts = ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
+    return [text[:-1] if _begun(messages) else text for text, messages in zip(texts, turns, strict=True)]
+
+
+def _begun(messages: list[dict]) -> bool:
+    """Whether the answer is begun already."""
+    return messages[-1]["role"] == "assistant"
+
+
+def _by_one_template(tokenizer: "PreTrainedTokenizerBase", messages: list[dict]) -> str:
+    way = {"continue_final_message": True} if _begun(messages) else {"add_generation_prompt": True}
+    return tokenizer.apply_chat_template(messages, tokenize=False, enable_thinking=False, **way)
 
 
 def _code(tokenizer: "PreTrainedTokenizerBase", texts: list[str], **options):

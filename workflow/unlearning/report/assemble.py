@@ -10,7 +10,7 @@ from unlearning.report.headline import headline
 from unlearning.report.html import FORMATS, Figure, Panel, slug
 from unlearning.report.searches import searches, to_csv, unmet
 from unlearning.report.sources import Log
-from unlearning.report.specs import FIGURES, TABLES, HeatMap, TradeOff, agreement, generic
+from unlearning.report.specs import FIGURES, TABLES, HeatMap, Radar, TradeOff, agreement, generic
 from unlearning.report.tables import KEY, Table, averaged, build, last_epochs, panels, with_changes
 from unlearning.tables.artifacts import write_text
 
@@ -18,6 +18,7 @@ Roles = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
 CAPTIONS = {
     TradeOff: "Each mark is a model without attack; bars are 95 % bootstrap intervals.",
     HeatMap: "Mean over seeds, without attack; an empty field has no value.",
+    Radar: "Each polygon is an unlearned method; outward is better. Below 0 is drawn as 0, above 1 as 1.",
     draw.Bars: "Bars are means over seeds, lines 95 % bootstrap intervals.",
     draw.Epochs: "Means over seeds after each epoch that was scored; bands are 95 % bootstrap intervals.",
 }
@@ -53,6 +54,8 @@ def _draw(spec, rows: pd.DataFrame, by_epoch: pd.DataFrame, roles: Mapping[str, 
         return draw.epochs(spec, by_epoch, stem)
     if isinstance(spec, TradeOff):
         return draw.trade_off(spec, rows, stem)
+    if isinstance(spec, Radar):
+        return draw.radar(spec, rows, stem)
     if isinstance(spec, HeatMap):
         return draw.heat_map(spec, rows, roles, stem)
     return draw.attack_bars(spec, rows, stem)

@@ -14,7 +14,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from unlearning.report.specs import REFERENCES, Bars, Column, Epochs, HeatMap, TradeOff, direction, per_cent
+from unlearning.report.specs import REFERENCES, Bars, Column, Epochs, HeatMap, Radar, TradeOff, direction, per_cent
 from unlearning.report.tables import language_order, row_order
 from unlearning.report.write import ARROWS, DAGGER, NAMES, number
 
@@ -172,6 +172,32 @@ def attack_bars(spec: Bars, rows: pd.DataFrame, stem: Path) -> bool:
         shown = [a for a in attacks if a in labels]
         names = ["no attack" if a == "none" else a for a in shown]
         figure.legend([labels[a] for a in shown], names, loc="outside lower left", ncols=len(shown), frameon=False)
+    return True
+
+
+def radar(spec: Radar, rows: pd.DataFrame, stem: Path) -> bool:
+    """One polygon an unlearned method that has a number on every axis; False when none has."""
+    rows = rows[(rows["attack"] == "none") & ~rows["method"].isin(REFERENCES)]
+    found = [
+        [(c, _select(rows, c.metric, c.group, c.language).set_index("method")) for c in axis] for axis in spec.axes
+    ]
+    chosen = [next(((c, table) for c, table in axis if len(table)), axis[0]) for axis in found]
+    methods = [m for m in _methods(rows) if all(m in table.index for _, table in chosen)]
+    if not methods:
+        return False
+    angles = [math.pi / 2 - 2 * math.pi * i / len(chosen) for i in range(len(chosen))]
+    with _figure(6.4, 5.2, stem) as figure:
+        axes = figure.add_subplot(projection="polar")
+        for at, method in enumerate(methods):
+            values = [min(max(table.loc[method, "value"], 0.0), 1.0) for _, table in chosen]
+            line = {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)]}
+            axes.plot([*angles, angles[0]], [*values, values[0]], label=_name(rows, method), **line)
+            axes.fill(angles, values, color=line["color"], alpha=0.07)
+        axes.set(ylim=(0, 1), yticks=(0.25, 0.5, 0.75, 1), xticks=[a % (2 * math.pi) for a in angles])
+        axes.set_rlabel_position(0)
+        axes.set_xticklabels([column.label.replace(" (", "\n(") for column, _ in chosen])
+        axes.tick_params(axis="x", pad=26)
+        figure.legend(loc="outside lower left", ncols=min(len(methods), 5), frameon=False)
     return True
 
 

@@ -111,7 +111,18 @@ def _tofu(rows: pd.DataFrame) -> str:
     )
 
 
-FINDINGS = {"mu2": _mu2, "tofu": _tofu, "files": _tofu}
+def _leak(rows: pd.DataFrame) -> str:
+    methods, kept, collapsed = _usable(rows, "accuracy", "retain", "all")
+    text = _count(methods, kept, collapsed, "accuracy on retain questions")
+    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "fq", "forget", "all")) is not None]
+    if not scored:
+        return text + "."
+    best = max(scored)[1]
+    quality, robust = (_text(_pick(rows, best, metric, "forget", "all"), metric) for metric in ("fq", "robustness"))
+    return f"{text}. Of these, {best} has the highest forget quality, {quality}; its robustness is {robust}."
+
+
+FINDINGS = {"leak": _leak, "mu2": _mu2, "tofu": _tofu, "files": _tofu}
 
 
 def headline(panel: dict[str, str], rows: pd.DataFrame) -> str:

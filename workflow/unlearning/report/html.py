@@ -71,6 +71,7 @@ def _cell(cell: Cell, column: Column) -> dict:
         "bounds": write.interval(cell, column.metric),
         "sort": "" if cell.value is None else repr(cell.value),
         "best": cell.best,
+        "second": cell.second,
         "note": cell.note,
     }
 
@@ -93,7 +94,7 @@ def table_view(table: Table, known: set[tuple]) -> dict:
     name = slug(*table.panel.values(), table.spec.name)
     return {
         "title": table.spec.title,
-        "caption": table.spec.caption,
+        "caption": f"{table.spec.caption} {write.marks(table)}",
         "anchor": name,
         "attacks": table.spec.attacks,
         "heads": write.headings([c for _, c in columns]),

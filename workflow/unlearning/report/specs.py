@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from unlearning.score.tasks import MULTI
+
 EACH = "*"  # a column with EACH in a place stands for one column per name found there
 REFERENCES = ("base", "target", "retrain")
 
@@ -24,13 +26,19 @@ class Column(NamedTuple):
 
 
 class Spec(NamedTuple):
-    """A table: its file name, title, caption and columns. With `attacks` it has one row per method and attack."""
+    """A table: its file name, title, caption and columns. With `attacks` it has one row per method and attack.
+
+    `plain`: such a table shows the attacked methods without attack too. `across`: a heading; instead of the best method
+    of each column, the lowest and second lowest column under that heading are marked in each method's row.
+    """
 
     name: str
     title: str
     caption: str
     columns: tuple[Column, ...]
     attacks: bool = False
+    plain: bool = True
+    across: str = ""
 
 
 class TradeOff(NamedTuple):
@@ -60,6 +68,14 @@ class Bars(NamedTuple):
     metric: str
     group: str
     sides: tuple[tuple[str, str], ...]
+
+
+class Radar(NamedTuple):
+    """One polygon a method over `axes`, each 0-1 and higher better: the first of an axis' columns with numbers."""
+
+    name: str
+    title: str
+    axes: tuple[tuple[Column, ...], ...]
 
 
 class Epochs(NamedTuple):
@@ -94,6 +110,9 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "general_knowledge": {"": "higher"}, "tydi_f1": {"": "higher"}, "tydi_em": {"": "higher"},
     "model_utility": {"": "higher"},
     "forget_quality": {"": "higher"},
+    "accuracy": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "fq": {"": "higher"}, "fq_pooled": {"": "higher"},
+    "rr": {"": "lower"}, "robustness": {"": "higher"}, "reasoning": {"": "higher"},
 }  # fmt: skip
 
 COUNTS = ("kappa_answers", "kappa_failed")
@@ -152,6 +171,7 @@ def _attacked(language: str, head: str) -> tuple[Column, ...]:
         Column("SE in any sample", "se", "forget", language, "any", head=head, optional=True),
         Column("PS", "ps", "forget", language, head=head),
         Column("change", "ps_change", "forget", language, head=head, optional=True),
+        Column("RR", "rr", "forget", language, "single_hop", head=head, optional=True),
     )
 
 
@@ -215,7 +235,37 @@ TOFU_TABLES = (
          attacks=True),
 )  # fmt: skip
 
-TABLES: dict[str, tuple[Spec, ...]] = {"mu2": MU2_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES}
+KINDS = "Kind of question"
+HOPS = (("single_hop", "single-hop"), ("multi_hop", "multi-hop"))
+UTILITY = (Column("Utility (BBH)", "reasoning", "utility"), Column("Utility (retain accuracy)", "accuracy", "retain"))
+LEAK_TABLES = (
+    Spec("results", "Results",
+         "Forget quality (FQ) is the mean over kinds of question, pooled over all questions in the second column; "
+         "robustness is 1 − the highest recovery rate under any attack. Reasoning (Big-Bench Hard) and retain accuracy "
+         "say what is kept. In brackets: 95 % bootstrap intervals over knowledge instances. " + SEEDS,
+         (Column("FQ", "fq"), Column("FQ pooled", "fq_pooled"), Column("Robustness", "robustness"),
+          Column("Accuracy, retain", "accuracy", "retain"),
+          Column("Reasoning", "reasoning", "utility", optional=True))),
+    Spec("forget_quality", "Forget quality by kind of question",
+         "1 − accuracy / the target's accuracy; below 0, more is answered than before. SH is single-hop; hypothetical "
+         "syllogism (HS), modus tollens (MT), disjunctive syllogism (DS), Leibniz's law (LL), modus ponens (MP) and "
+         "conjunctive composition (CC) take several hops.",
+         (*(Column(task.upper(), "fq", task=task, head=KINDS) for task in ("sh", *MULTI)), Column("mean", "fq"),
+          Column("pooled", "fq_pooled")), across=KINDS),
+    Spec("recovery", "Recovery rate",
+         "Of the questions that the target answers right and the unlearned model wrong, the share that it answers "
+         "right under the attack. Bold compares methods under the same attack.",
+         tuple(Column(label, "rr", task=hop) for hop, label in HOPS), attacks=True, plain=False),
+    Spec("accuracy", "Accuracy by kind of question",
+         "Share of forget questions answered right. The target's row is the accuracy before unlearning: where it is "
+         "low, there is little to unlearn.",
+         (Column("single-hop", "accuracy", task="sh"), Column("multi-hop", "accuracy", task="multi_hop"),
+          *(Column(task.upper(), "accuracy", task=task, head="By kind") for task in MULTI))),
+)  # fmt: skip
+
+TABLES: dict[str, tuple[Spec, ...]] = {
+    "mu2": MU2_TABLES, "leak": LEAK_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES,
+}  # fmt: skip
 
 PS_RETAIN = Column("PS retain", "ps", "retain")
 MU2_EPOCHS = Epochs("epochs", "Scores by epoch", tuple(
@@ -233,7 +283,18 @@ TOFU_FIGURES = (
            (Column("Probability, forget", "probability"), Column("ROUGE-L recall, forget", "rouge_l_recall"),
             Column("Model utility", "model_utility", "all"))),
 )  # fmt: skip
-FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Epochs, ...]] = {
+LEAK_FIGURES = (
+    Radar("triangle", "Forget quality, robustness, utility",
+          ((Column("Forget quality", "fq"),), (Column("Robustness", "robustness"),), UTILITY)),
+    TradeOff("tradeoff", "Forgetting against keeping", Column("Forget quality", "fq"),
+             Column("accuracy, retain", "accuracy", "retain"), ALL),
+    Bars("attacks", "Accuracy on forget questions under attack", "accuracy", "forget", ALL),
+    Epochs("epochs", "Scores by epoch",
+           (Column("Accuracy, forget", "accuracy"), Column("Forget quality", "fq"),
+            Column("Accuracy, retain", "accuracy", "retain"))),
+)  # fmt: skip
+FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Radar | Epochs, ...]] = {
+    "leak": LEAK_FIGURES,
     "mu2": (
         TradeOff("tradeoff_ps", "Forgetting against keeping: probability", Column("PS forget", "ps"), PS_RETAIN, SIDES),
         TradeOff("tradeoff_se", "Forgetting against keeping: answers", Column("SE forget", "se"), PS_RETAIN, SIDES),

@@ -19,7 +19,10 @@ CHANGE = "_change"
 
 
 class Cell(NamedTuple):
-    """One number: mean over seeds, mean interval bounds, spread between seeds. Null with a `note`; blank without."""
+    """One number: mean over seeds, mean interval bounds, spread between seeds. Null with a `note`; blank without.
+
+    `best`, `second`: it is marked, see `Spec.across`.
+    """
 
     value: float | None
     low: float | None = None
@@ -29,6 +32,7 @@ class Cell(NamedTuple):
     seeds: int = 0
     note: str | None = None
     best: bool = False
+    second: bool = False
 
 
 class Row(NamedTuple):
@@ -176,6 +180,22 @@ def _mark(rows: list[Row], columns: Sequence[Column]) -> list[Row]:
     return [row._replace(cells=tuple(c)) for row, c in zip(rows, cells, strict=True)]
 
 
+def _mark_across(rows: list[Row], columns: Sequence[Column], head: str) -> list[Row]:
+    """Mark the lowest and the second lowest value under heading `head` in the row of every unlearned method."""
+    places = [j for j, column in enumerate(columns) if column.head == head]
+    marked = []
+    for row in rows:
+        cells, values = list(row.cells), [row.cells[j].value for j in places]
+        least = set() if row.reference else best_of(values, "lower")
+        rest = [None if k in least else value for k, value in enumerate(values)]
+        below = min((value for value in rest if value is not None), default=None) if len(least) == 1 else None
+        for k, j in enumerate(places):
+            second = rest[k] is not None and rest[k] == below
+            cells[j] = cells[j]._replace(best=k in least, second=second)
+        marked.append(row._replace(cells=tuple(cells)))
+    return marked
+
+
 def row_order(method: str, attack: str) -> tuple:
     """Sort key: base, target, retrain, then methods by name; without an attack first."""
     return (REFERENCES.index(method) if method in REFERENCES else len(REFERENCES), method, attack != "none", attack)
@@ -188,7 +208,7 @@ def build(spec: Spec, panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[
     """
     if spec.attacks:
         attacked = rows.loc[rows["attack"] != "none", "method"].unique()
-        rows = rows[rows["method"].isin(attacked)]
+        rows = rows[rows["method"].isin(attacked) & (spec.plain | (rows["attack"] != "none"))]
     else:
         rows = rows[rows["attack"] == "none"]
     columns = tuple(c for column in spec.columns for c in _fill(column, rows, roles))
@@ -203,4 +223,5 @@ def build(spec: Spec, panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[
             tuple(_cell(found.get((method, attack, *(getattr(c, f) for f in KEY))), c) for c in columns))
         for method, attack in runs
     ]  # fmt: skip
-    return Table(spec, panel, columns, tuple(_mark(lines, columns)))
+    marked = _mark_across(lines, columns, spec.across) if spec.across else _mark(lines, columns)
+    return Table(spec, panel, columns, tuple(marked))

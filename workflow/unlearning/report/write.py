@@ -14,6 +14,15 @@ NAMES = {"base": "base model", "target": "target", "retrain": "retrained"}
 COLLAPSED = f"{DAGGER} A run of this method collapsed: its training was stopped when the retain loss passed its limit."
 
 
+BEST = "Best unlearned method in bold."
+ACROSS = "In each method's row the most resistant kind is in bold, the second most underlined."
+
+
+def marks(table: Table) -> str:
+    """What bold, or underlined, means in a table."""
+    return ACROSS if table.spec.across else BEST
+
+
 def number(value: float, metric: str) -> str:
     """`value` for reading: per cent with one decimal, 0-1 with two, one significant digit when that would show 0;
     counts as whole numbers (averaged over seeds)."""
@@ -117,11 +126,11 @@ def to_markdown(table: Table) -> str:
         for i, column in columns:
             cell = row.cells[i]
             text = value_text(cell, column.metric)
-            text = f"**{text}**" if cell.best else text
+            text = f"**{text}**" if cell.best else f"<u>{text}</u>" if cell.second else text
             text += f" {_markdown(interval(cell, column.metric))}".rstrip()
             cells.append(text + (f"[^{notes.index(cell.note) + 1}]" if cell.note else ""))
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", _markdown(table.spec.caption) + " Best unlearned method in bold."]
+    lines += ["", f"{_markdown(table.spec.caption)} {marks(table)}"]
     lines += ["", _markdown(COLLAPSED)] if any(row.collapsed for row in table.rows) else []
     lines += [line for i, note in enumerate(notes, 1) for line in ("", f"[^{i}]: {_markdown(note)}")]
     return "\n".join(lines) + "\n"
@@ -142,7 +151,7 @@ def latex(text: str) -> str:
 
 def _latex_cell(cell: Cell, column: Column, notes: list[str]) -> str:
     text = latex(value_text(cell, column.metric))
-    text = rf"\textbf{{{text}}}" if cell.best else text
+    text = rf"\textbf{{{text}}}" if cell.best else rf"\underline{{{text}}}" if cell.second else text
     bounds = interval(cell, column.metric)
     text += rf" {{\scriptsize\color{{gray}} {latex(bounds)}}}" if bounds else ""
     return text + (rf"\textsuperscript{{{notes.index(cell.note) + 1}}}" if cell.note else "")
@@ -174,7 +183,7 @@ def to_latex(table: Table) -> str:
         body.append(" & ".join(cells) + r" \\")
     heads = [latex(" ".join(x for x in (c.label, arrow(c)) if x)) for _, c in columns]
     place = ", ".join(table.panel.values())
-    caption = f"{table.spec.title} ({place}). {table.spec.caption} Best unlearned method in bold."
+    caption = f"{table.spec.title} ({place}). {table.spec.caption} {marks(table)}"
     below = [COLLAPSED] if any(row.collapsed for row in table.rows) else []
     lines = [
         "% needs \\usepackage{booktabs,graphicx,xcolor,textcomp}",

@@ -46,3 +46,15 @@ def correct(view: View, tables: Tables, judge: str | None = None) -> np.ndarray:
     """I: share of the item's judged samples that `judge` (the view's own where none is named) calls right, 0–1."""
     table = trials(view, tables, judge)
     return view.per_item(table, right(table))
+
+
+def any_right(view: View, table: pd.DataFrame | None) -> np.ndarray:
+    """I: 1.0 where at least one sample is right, 0.0 where all are wrong, NaN where a missing verdict leaves open."""
+    verdicts = right(table)
+    share, failed = view.per_item(table, verdicts), view.per_item(table, np.isnan(verdicts))
+    return np.where(share > 0, 1.0, np.where(failed > 0, np.nan, share))
+
+
+def solved(view: View, tables: Tables | None) -> np.ndarray:
+    """I: whether the item was answered right, in any of its trials (1.0, 0.0, NaN where no verdict tells)."""
+    return any_right(view, trials(view, tables)) if tables else np.full(len(view.items), np.nan)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from unlearning.score.languages import Language, selections
+from unlearning.score.tasks import ordered
 from unlearning.tables.schemas import GROUPS
 
 
@@ -27,7 +28,8 @@ class View:
     """All that the scores of one run depend on.
 
     `items`: table `items` with `group` already replaced by the split's. `run`, `target`, `retrain`: the model scored,
-    the model before unlearning and the one trained without the forget set (None where there is none).
+    the model before unlearning and the one trained without the forget set (None where there is none). `plain`: the run
+    scored, but without its attack; `attacks`: without an attack, the run under each that was tried on it.
     `values`: table `values` of a multilingual benchmark. `judge`: whose verdicts count; `second_judges`: others whose
     verdicts on the run stand in the same table. `seed`, `draws`: bootstrap.
     """
@@ -42,6 +44,8 @@ class View:
     draws: int = 1000
     judge: str = "rule"
     second_judges: tuple[str, ...] = ()
+    plain: Tables | None = None
+    attacks: dict[str, Tables] = field(default_factory=dict)
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -58,6 +62,11 @@ class View:
         """The groups asked about what was learnt: forget and retain always, others where there are items."""
         present = {"forget", "retain", *self.items["group"].unique()} - {"background", "utility"}
         return tuple(group for group in GROUPS if group in present)
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The kinds of question among `groups`, see `tasks.ordered`."""
+        return ordered(self.items.loc[self.items["group"].isin(self.groups), "task"])
 
     @cached_property
     def _index(self) -> pd.Index:

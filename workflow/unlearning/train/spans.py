@@ -88,6 +88,12 @@ def _kind(word: str, last: str, asked: bool) -> str:
     return "verb" if follows or re.search("[a-z]{2}(ed|ing)$", word) else "other"
 
 
+def content_words(text: str) -> list[Span]:
+    """Spans of the words of `text` that are not English of a closed class: what is left where no way finds anything."""
+    words = ((word.group().lower().replace("’", "'"), word.span()) for word in WORD.finditer(text))
+    return [span for lower, span in words if lower not in AUXILIARIES | PRONOUNS | CLOSED]
+
+
 @functools.cache
 def _pipeline(name: str) -> Callable:
     try:

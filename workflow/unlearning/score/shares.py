@@ -1,0 +1,48 @@
+"""Shares of items, and statistics of them, with bootstrap draws over knowledge instances.
+
+Unlike a mean over instances, an item counts once, however many an instance has. N instances, S cells, B draws, I items.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unlearning.score.bootstrap import resample
+from unlearning.score.rows import bootstrap_seed
+from unlearning.score.view import View
+
+
+class Cells:
+    """The cells (language selection × kind of question) of one group of items, and how items add up in them."""
+
+    def __init__(self, view: View, group: str, chosen: Sequence[tuple[str, Sequence[str]]]):
+        """`chosen`: one (name of a language selection, tasks) a cell."""
+        self.view, self.group = view, group
+        self.positions, self.rows, languages = view.layout(group)
+        tasks = view.items["task"].to_numpy(dtype=object)[self.positions]
+        codes = {name: np.isin(languages.astype(str), view.selections[name]) for name in {name for name, _ in chosen}}
+        members = [codes[name] & np.isin(tasks.astype(str), list(own)) for name, own in chosen]
+        self.member_IS = np.stack(members, axis=1) if members else np.zeros((len(self.positions), 0), bool)
+
+    def by_instance(self, values_I: np.ndarray) -> np.ndarray:
+        """N×S: the sum of a value over each instance's items in each cell; NaN counts nothing."""
+        values = np.nan_to_num(values_I[self.positions])[:, None] * self.member_IS
+        total = np.zeros((int(self.rows.max()) + 1 if len(self.rows) else 0, values.shape[1]))
+        np.add.at(total, self.rows, values)
+        return total
+
+    def draws(self, *sums_NS: np.ndarray) -> list[np.ndarray]:
+        """B×S of each array: its sum over the instances of every draw; the same draws for all."""
+        n = len(sums_NS[0])
+        if not n:
+            return [np.full((self.view.draws, sums.shape[1]), np.nan) for sums in sums_NS]
+        drawn = [
+            [counts_BN @ sums for sums in sums_NS]
+            for counts_BN in resample(n, bootstrap_seed(self.view, self.group), self.view.draws)
+        ]
+        return [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
+
+
+def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole; NaN where the whole is 0."""
+    return np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
