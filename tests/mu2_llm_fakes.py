@@ -53,8 +53,12 @@ class Model:
         said = self.fault(request.prompt_id, request.inputs | {"role": request.role})
         if isinstance(said, Failure):
             return said
-        said = fitting(request.role, request.inputs, self.book) if said is None else said
+        said = self.fitting(request) if said is None else said
         return Reply(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False), "stop", 7, 3)
+
+    def fitting(self, request: Request) -> dict:
+        """The right reply."""
+        return fitting(request.role, request.inputs, self.book)
 
     def close(self):
         """Nothing is held."""

@@ -1,6 +1,7 @@
 """Prompts and replies: what is filled in is data, and what comes back is what was asked for or an error."""
 
 import json
+import re
 
 import pytest
 
@@ -118,7 +119,19 @@ GOOD = {
     "verdict": {"correct": False, "reason": "another month"},
     "grade": {"score": 10, "reason": ""},
     "grades": {"scores": [0, 10]},
-}
+    "facts": {
+        "facts": [
+            {
+                "subject": "Orlo", "subject_aliases": [], "relation": "home", "object": "Brindle",
+                "object_aliases": ["the Brin"], "quote": "Orlo lives in Brindle",
+            }
+        ]
+    },
+    "composition": {"question_1": "Who?", "question_2": "Which?", "question_3": "What?", "aliases": ["a", "b", "c"]},
+    "decomposition": {"hops": [{"subject": "#1", "relation": "home", "answers": []}], "names": []},
+    "uniqueness": {"unique": False, "reason": "of many"},
+    "rating": {"logic": 0, "clarity": 50, "naturalness": 100},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -141,10 +154,10 @@ def test_a_good_reply_satisfies_the_schema_that_is_sent_and_others_do_not(name):
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_the_schema_has_what_strict_endpoints_ask_for(name):
-    """Every property required, no others allowed, no keyword that some of them refuse."""
-    schema = schema_of(name)
-    assert sorted(schema["required"]) == sorted(schema["properties"]) and schema["additionalProperties"] is False
-    assert "minLength" not in json.dumps(schema)
+    """Every property required, no others allowed, in parts too; no keyword that some of them refuse."""
+    for schema in (schema_of(name), *schema_of(name).get("$defs", {}).values()):
+        assert sorted(schema["required"]) == sorted(schema["properties"]) and schema["additionalProperties"] is False
+    assert not re.search("minLength|m..Items", json.dumps(schema_of(name)))
 
 
 @pytest.mark.parametrize(
@@ -162,6 +175,18 @@ def test_the_schema_has_what_strict_endpoints_ask_for(name):
         ("grade", '{"score": true, "reason": ""}', "score: Input should be a valid integer"),
         ("grade", '{"score": "7", "reason": ""}', "score: Input should be a valid integer"),
         ("grades", '{"scores": [1, -1]}', "scores.1: Input should be greater than or equal to 0"),
+        (
+            "composition",
+            json.dumps(GOOD["composition"] | {"aliases": list("abcd")}),
+            "aliases: List should have at most 3",
+        ),
+        ("decomposition", '{"hops": [], "names": []}', "hops: List should have at least 1 item"),
+        ("facts", '{"facts": [{"subject": "Orlo"}]}', "facts.0.relation: Field required"),
+        (
+            "rating",
+            '{"logic": 101, "clarity": 1, "naturalness": 1}',
+            "logic: Input should be less than or equal to 100",
+        ),
         ("grade", '{"a":' * 100_000, "no whole JSON object"),
         ("text", " \n", "the reply is empty"),
     ],

@@ -15,6 +15,8 @@ STEPS = {
 }  # of the construction by language models
 LEAK = {
     "quality": "An extracted fact is complete, says something, and stands in the text it was taken from.",
+    "repeated": "A question's wordings differ.",
+    "aliases": "What is given as another form of an answer names nothing else.",
     "leak": "A multi-hop question names nothing that would give its bridge or its answer away.",
     "decomposition": "A multi-hop question splits into its own facts: none skipped, no foreign entity.",
     "uniqueness": "A multi-hop question has one right answer.",

@@ -30,15 +30,23 @@ class Tools(NamedTuple):
     max_rounds: int
 
 
-def asked(tools: Tools, role: str, prompt: str, ids: Sequence[str], inputs: Sequence[Mapping]) -> pd.DataFrame:
+def asked(
+    tools: Tools, role: str, prompt: str | Sequence[str], ids: Sequence[str], inputs: Sequence[Mapping]
+) -> pd.DataFrame:
     """For each of `ids` columns `parsed` (the reply as a dict, None without one) and `failed`; index `ids`.
 
-    `failed` goes into tables that are published, so of a refused request it has the status, not the server's words.
+    `prompt`: the name of the prompt, or of one for each of `ids`. `failed` goes into tables that are published, so of a
+    refused request it has the status, not the server's words.
     """
     if not len(ids):
         return pd.DataFrame({"parsed": [], "failed": []}, dtype=object)
     sampling = tools.sampling.get(role, Sampling())
-    completions = tools.ask(role, prompt_table(tools.prompts[prompt], role, ids, inputs, sampling))
+    named = pd.Series([prompt] * len(ids) if isinstance(prompt, str) else prompt)
+    tables = [
+        prompt_table(tools.prompts[name], role, [ids[i] for i in at], [inputs[i] for i in at], sampling)
+        for name, at in named.groupby(named, sort=False).indices.items()
+    ]
+    completions = tools.ask(role, pd.concat(tables, ignore_index=True)).set_index("prompt_id").loc[list(ids)]
     parsed = [json.loads(text) if isinstance(text, str) else None for text in completions["parsed"]]
     failed = [_published(*row) for row in zip(completions["text"], completions["failed"], strict=True)]
     return pd.DataFrame({"parsed": parsed, "failed": failed}, index=pd.Index(ids), dtype=object)

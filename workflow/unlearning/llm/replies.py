@@ -10,10 +10,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 
-UNSENT = ("title", "description", "default", "minLength")  # of the schema: noise, or refused by some endpoints
+# of the schema: noise, or refused by some endpoints
+UNSENT = ("title", "description", "default", "minLength", "minItems", "maxItems")
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Grade = Annotated[int, Field(ge=0, le=10)]
+Rating = Annotated[int, Field(ge=0, le=100)]
 
 
 class Answer(BaseModel):
@@ -70,6 +72,62 @@ class Grades(Answer):
     scores: list[Grade]
 
 
+class Fact(Answer):
+    """What a passage states, with the names it uses and the words that say so."""
+
+    subject: Text
+    subject_aliases: list[Text]
+    relation: Text
+    object: Text
+    object_aliases: list[Text]
+    quote: Text
+
+
+class Facts(Answer):
+    """All that a passage states; it may be nothing."""
+
+    facts: list[Fact]
+
+
+class Composition(Answer):
+    """A multi-hop question in three wordings, and other forms of its answer."""
+
+    question_1: Text
+    question_2: Text
+    question_3: Text
+    aliases: Annotated[list[Text], Field(max_length=3)]
+
+
+class Hop(Answer):
+    """A single hop: whom it asks about ("#1": what hop 1 finds), which relation, what it finds; none if unknown."""
+
+    subject: Text
+    relation: Text
+    answers: list[Text]
+
+
+class Decomposition(Answer):
+    """A question's single hops, and what it names besides."""
+
+    hops: Annotated[list[Hop], Field(min_length=1)]
+    names: list[Text]
+
+
+class Uniqueness(Answer):
+    """Whether a question has one right answer."""
+
+    unique: bool
+    reason: str
+
+
+class Ratings(Answer):
+    """How good a question is, 0 worst to 100 best."""
+
+    logic: Rating
+    clarity: Rating
+    naturalness: Rating
+
+
 REPLIES: dict[str, type[Answer]] = {
     "translation": Translation,
     "equivalence": Equivalence,
@@ -78,6 +136,11 @@ REPLIES: dict[str, type[Answer]] = {
     "verdict": Verdict,
     "grade": Graded,
     "grades": Grades,
+    "facts": Facts,
+    "composition": Composition,
+    "decomposition": Decomposition,
+    "uniqueness": Uniqueness,
+    "rating": Ratings,
 }
 
 MANY = range(2, 21)

@@ -25,15 +25,17 @@ def _comparable(text: str, own_case: bool) -> str:
     return (without_accents if own_case else fold)(text.translate(_QUOTES))
 
 
-def leak(question: str, match) -> str | None:
+def leak(question: str, match, aliases: Iterable[str] = ()) -> str | None:
     """What in `question` gives the match (a row of `matches`) away, or None.
 
     That is a forbidden string of the match; in a disjunctive syllogism whatever singles the answer out: it stands in
-    the question once, among the candidates, and each excluded candidate twice.
+    the question once, among the candidates, and each excluded candidate twice. `aliases`, further forms of the answer,
+    give it away too, but for mt, where the answer may stand in the question.
     """
     if found := next((name for name in match.forbidden if occurrences(name, question)), None):
         return f"names {found!r}"
-    return _singled_out(question, match) if match.type == "ds" else None
+    singled = _singled_out(question, match) if match.type == "ds" else None
+    return singled or (None if match.type == "mt" else _alias_told(question, match.answer, aliases))
 
 
 def _singled_out(question: str, match) -> str | None:
@@ -48,8 +50,9 @@ def _singled_out(question: str, match) -> str | None:
 
 
 def _alias_told(question: str, answer: str, aliases: Iterable[str]) -> str | None:
-    """An alias of the answer that stands outside the answer itself."""
+    """An alias of the answer that stands outside the answer itself, which may be in the question."""
+    own = occurrences(answer, question)
     for alias in aliases:
-        if occurrences(alias, question) > occurrences(alias, answer):
+        if occurrences(alias, question) > own * occurrences(alias, answer):
             return f"names {alias!r}, another name of the answer"
     return None

@@ -50,7 +50,7 @@ def verify(
         if row.match_id not in unique:
             unique[row.match_id] = not_unique(match, knowledge)
         tests = (
-            lambda m=match, r=row: leak(r.question, m),
+            lambda m=match, r=row: leak(r.question, m, r.aliases),
             lambda m=match, k=key: _inconsistent(m, splits.get(k), knowledge),
             lambda m=match, k=key: unique[m.match_id] or (None if judged is None else _doubted(verdicts.get(k))),
         )

@@ -1,4 +1,4 @@
-"""The translation route's prompts, word for word: tests/data/golden_prompts/<case>.txt."""
+"""The prompts of both constructions, word for word: tests/data/golden_prompts/<case>.txt."""
 
 import pytest
 
@@ -25,7 +25,36 @@ TEXTS = [
     {"part": "Answer", "first": PAIR["answer"], "second": "Maud Perrin was born in spring."},
 ]
 TRANSLATE = VALUE | {"language": "German", "others": ["January", "February", "April"]}
-CASES = {
+CHAIN = {"subject": "Ann Ost", "first": "country of citizenship", "second": "capital", "answer": "Paris"}
+COMPOSED = {
+    "questions": ["What is the capital of France, where Ann Ost is from?", "Ann Ost: capital?", "Which capital?"],
+    "aliases": ["City of Light"],
+    "reasons": ["question 1 names 'France'", "question 2 skipped hop: nothing asks for country of citizenship"],
+}
+NO_QUESTIONS = {"questions": None, "aliases": None, "reasons": ["the reply holds no whole JSON object"]}
+CHOICE = {"candidates": ["Bo Vik", "Ann Ost", "Cid Roe"]}
+LEAK = {
+    "extractor": {"text": "Ann Ost was born in Lyon.\n\nShe sang."},
+    "composer_hs": CHAIN | {"attempts": []},
+    "composer_hs.again": CHAIN | {"attempts": [COMPOSED, NO_QUESTIONS]},
+    "composer_mp": CHAIN | {"attempts": []},
+    "composer_mt": CHAIN | CHOICE | {"denied": "Paris", "answer": "Ann Ost", "attempts": []},
+    "composer_ll": CHAIN | {"subject": "Anna Ostova", "answer": "France", "attempts": []},
+    "composer_cc": {
+        "one": "Ann Ost", "two": "Bo Vik", "first": "sport", "other_1": "spouse", "other_2": "place of birth",
+        "answer": "golf", "attempts": [],
+    },
+    "composer_ds": {
+        "subject": "Ann Ost", "first": "sport", "candidates": ["judo", "golf", "chess"], "excluded": ["judo", "chess"],
+        "answer": "golf", "attempts": [],
+    },
+    "decomposer": {"question": "Which capital?\nYes, which?", "relations": ["capital", "sport"]},
+    "uniqueness": {"question": "Which capital?\nYes, which?"},
+    "rater": {"question": "Which capital?", "answer": "Paris", "facts": ["Ann Ost is from France.", "Paris is there."]},
+}  # fmt: skip
+for unused, of in (("subject", "composer_mt"), ("second", "composer_ll")):
+    LEAK[of] = {key: value for key, value in LEAK[of].items() if key != unused}
+CASES = LEAK | {
     "translator_value": TRANSLATE | {"attempts": []},
     "translator_value.again": TRANSLATE
     | {
@@ -61,10 +90,8 @@ def test_a_prompt_is_word_for_word_what_it_was(case):
     assert written(case) == (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
 
 
-def test_every_prompt_of_the_route_has_its_text_pinned():
-    assert {case.split(".")[0] for case in CASES} == {
-        "translator_value", "translator_pair", "equivalence_value", "equivalence_pair", "backtranslator", "refiner",
-    }  # fmt: skip
+def test_every_prompt_of_the_constructions_has_its_text_pinned():
+    assert {case.split(".")[0] for case in CASES} == {name for name in PROMPTS if not name.startswith("judge_")}
 
 
 @pytest.mark.parametrize("case", CASES)
