@@ -25,6 +25,8 @@ STAND_INS = {
     "mu2_values_llm": "stand_in_values",
     "mu2_translate": "stand_in_pairs",
     "mu2_translate_llm": "stand_in_pairs",
+    "leak_extract_llm": "stand_in_extracted",
+    "leak_questions_llm": "stand_in_questions",
     "answer": "stand_in_answers",
 }
 

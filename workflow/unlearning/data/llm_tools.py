@@ -1,4 +1,4 @@
-"""What the scripts of the translation route open: the roles' models, the prompts, the back-translator."""
+"""What scripts that build by language models open: the roles' models, the prompts, the back-translator."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ STORE = "back_translation.sqlite"
 
 @contextlib.contextmanager
 def open_tools(
-    language: Language, prompts: Sequence[str], doors: Mapping[str, Mapping], sampling: Mapping[str, Mapping],
+    language: Language | None, prompts: Sequence[str], doors: Mapping[str, Mapping], sampling: Mapping[str, Mapping],
     max_rounds: int, store: Path | str, back_translator: Mapping | None = None, books: Sequence[str] = (),
     job: str = "",
 ) -> Iterator[tuple[Tools, Asker]]:  # fmt: skip
-    """(tools, asker) for one language. `doors` and `sampling`: role -> settings; `prompts`: files.
+    """(tools, asker) for one language, None where nothing is translated. `doors`, `sampling`: by role.
 
     `back_translator`: the configuration's section, None where nothing is translated back. Its service `reverse` takes
     `books`: the phrasebook of the language and the English one. `job`: as in `unlearning.llm.complete.open_door`.

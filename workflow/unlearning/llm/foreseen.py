@@ -4,7 +4,7 @@ The functions bear their scripts' names and take what they need of the scripts' 
 yet is as long as the English text it stands for, an answer `max_new_tokens` of four characters.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 import pandas as pd
@@ -18,53 +18,31 @@ from unlearning.data.languages import known, read_languages
 from unlearning.data.pairs_llm import judge_pairs, source_rows, translate_pairs
 from unlearning.data.phrasebook import read_pools
 from unlearning.data.refine import REFINED, refine_pairs
-from unlearning.data.rounds import Tools, rounds_table
+from unlearning.data.rounds import rounds_table
 from unlearning.data.text import PARTS
 from unlearning.data.values_llm import english_values, judge_values, translate_values, value_rows, values_of
 from unlearning.judges import llm as judge
-from unlearning.llm.estimate import TOLD, Asked, Size
+from unlearning.llm.estimate import Asked, Size
+from unlearning.llm.foreseen_leak import (  # noqa: F401 (found by their names, as those below)
+    leak_extract_llm,
+    leak_questions_llm,
+    leak_rate_llm,
+    stand_in_extracted,
+    stand_in_questions,
+)
 from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Sampling
+from unlearning.llm.watch import Watch
 from unlearning.tables.artifacts import read_table, write_table
 
 CHARACTERS = 4  # of a token of an answer
-
-
-class _Seen(Exception):
-    """The table of prompts has been seen: nobody needs to answer it."""
-
-
-class _Watch:
-    """Takes down the prompts that a step would ask first."""
-
-    def __init__(self, prompts: Sequence[str], sampling: Mapping[str, Mapping], max_rounds: int):
-        read = {prompt.name: prompt for prompt in map(read_prompt, prompts)}
-        drawn = {role: Sampling(**settings) for role, settings in sampling.items()}
-        self.tools = Tools(self._see, lambda texts: [None] * len(texts), read, drawn, max_rounds)
-        self._tables: list[tuple[str, pd.DataFrame]] = []
-
-    def _see(self, role: str, prompts: pd.DataFrame) -> pd.DataFrame:
-        self._tables.append((role, prompts))
-        raise _Seen
-
-    def asked(self, step: Callable[[], object]) -> Iterator[Asked]:
-        """What `step` would ask in each of the rounds, if anything; of proposals each round shows those refused."""
-        before = len(self._tables)
-        try:
-            step()
-        except _Seen:
-            role, prompts = self._tables[before]
-            most = {name: sampling.max_tokens for name, sampling in self.tools.sampling.items()}
-            # a refused attempt comes back with the texts, what the checks quote of them, and the judge's words
-            grows = 0 if role in ("equivalence", "backtranslator") else 4 * most[role] + most["equivalence"] + TOLD
-            yield Asked(role, prompts, self.tools.max_rounds, grows)
 
 
 def mu2_refine(
     templates: str, values: str, pools: str, prompts: list[str], languages_file: str, sampling: dict, max_rounds: int
 ) -> list[Asked]:
     """The refiner is asked about every pair; the judge of equivalence about those that it changed: all, at most."""
-    watch, pool, languages = _Watch(prompts, sampling, max_rounds), read_pools(pools), read_languages(languages_file)
+    watch, pool, languages = Watch(prompts, sampling, max_rounds), read_pools(pools), read_languages(languages_file)
     english = read_table(templates, "pairs")
     context = offline_context(languages["en"], tuple(languages), read_table(values, "values"))
     rows = _came_back(source_rows(english, pool, languages["en"]))
@@ -81,7 +59,7 @@ def mu2_values_llm(
     """Every value of the pools is translated, translated back and judged once a round; English is not translated."""
     if language == "en":
         return []
-    watch, read = _Watch(prompts, sampling, max_rounds), read_pools(pools)
+    watch, read = Watch(prompts, sampling, max_rounds), read_pools(pools)
     pool = {attribute: read[attribute] for attribute in attributes}
     spoken = known(language, read_languages(languages_file), languages_file)
     rows = value_rows(pool)
@@ -100,7 +78,7 @@ def mu2_translate_llm(
     """Every pair whose value has a translation: translated, its three texts translated back, judged once a round."""
     if language == "en":
         return []
-    watch, pool, languages = _Watch(prompts, sampling, max_rounds), read_pools(pools), read_languages(languages_file)
+    watch, pool, languages = Watch(prompts, sampling, max_rounds), read_pools(pools), read_languages(languages_file)
     spoken, english = known(language, languages, languages_file), read_table(pairs_en, "pairs")
     table, tried = read_table(values, "values"), read_table(value_rounds, "rounds")
     context = rounds_context(spoken, tuple(languages), table, tried)
@@ -138,7 +116,7 @@ def sent_back(script: str, sizes: Sequence[Size], back_translator: Mapping | Non
     return texts * sum(size.prompts for size in sizes if size.role == "translator")
 
 
-def _back(watch: _Watch, texts: list[str], language, back_translator: Mapping) -> Iterator[Asked]:
+def _back(watch: Watch, texts: list[str], language, back_translator: Mapping) -> Iterator[Asked]:
     """A prompt for each of `texts`, where a model translates back; numbered, as equal ones would be asked once."""
     if back_translator["service"] == LLM:
         numbered = [f"{number}. {text}" for number, text in enumerate(texts)]

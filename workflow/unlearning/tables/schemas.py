@@ -170,6 +170,14 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("unique", pa.bool_(), "whether it has one right answer", null=True),
         Column("reason", TEXT, "why not, or why there is no verdict", null=True),
     ),
+    "ratings": (
+        Column("match_id", TEXT, "the match whose question was rated"),
+        Column("rater", TEXT, "the role that rated it"),
+        Column("logic", INT, "whether its facts lead to its answer and to no other", "0-100", null=True),
+        Column("clarity", INT, "whether it is clear what is asked, and of whom", "0-100", null=True),
+        Column("naturalness", INT, "whether it reads well", "0-100", null=True),
+        Column("failed", TEXT, "why there is no rating", null=True),
+    ),
     "multihop": (
         *MATCH,
         Column("question", TEXT, "one of the wordings that passed every check"),
@@ -178,7 +186,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "funnel": (
         Column("type", TEXT, "hs, mp, mt, ll, cc or ds"),
-        Column("step", TEXT, "matched, composed, decomposed, unique or kept"),
+        Column("step", TEXT, "matched, drawn (for language models), composed, decomposed, unique or kept"),
         Column("n", INT, "matches left after the step", "count"),
     ),
     "examples": (
@@ -346,6 +354,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "composed": ("match_id", "variant"),
     "decomposed": ("match_id", "variant"),
     "uniqueness": ("match_id", "variant"),
+    "ratings": ("match_id", "rater"),
     "multihop": ("match_id",),
     "funnel": ("type", "step"),
     "examples": ("example_id",),

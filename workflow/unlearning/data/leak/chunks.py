@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 
@@ -32,6 +33,14 @@ def _ends(text: str) -> Iterator[int]:
         before = text[max(0, found.start() - 8) : found.start() + 1]
         if paragraph or not (_ABBREVIATION.search(before) or _LOWER.match(text, found.end())):
             yield found.end()
+
+
+def read_text(path: Path | str) -> str:
+    """The text of the file at `path`. ValueError: it is not UTF-8."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
 
 
 def chunk(text: str, document: str, words: int) -> pd.DataFrame:

@@ -1,0 +1,163 @@
+"""The scripts of the multi-hop construction by language models, from files to files, with an endpoint on loopback."""
+
+import json
+import re
+import sys
+from collections import Counter
+
+import pytest
+
+from leak_facts import facts, phrases
+from leak_llm_fakes import LeakModel, composition
+from loopback import Loopback, answer
+from mu2_llm_fakes import PROMPTS
+from mu2_sources import ROOT
+from test_leak_checks import ALIASES, WORLD
+from test_leak_llm import CHAIN, FACT, STORY
+from test_leak_llm_foreseen import FILES, GIVEN
+from unlearning.config.llm import OpenAI
+from unlearning.data.leak.compose_llm import inputs_of
+from unlearning.data.leak.knowledge import index
+from unlearning.data.leak.templated import to_ask
+from unlearning.llm.prompts import render
+from unlearning.llm.requests import Request, Sampling
+from unlearning.tables.artifacts import read_table, write_table
+
+sys.path.append(str(ROOT / "workflow" / "scripts"))
+
+KNOWN = facts(*WORLD, aliases=ALIASES)
+ROLES = {"write down the facts": "extractor", "take test questions apart": "decomposer", "You check": "uniqueness",
+         "You rate": "rater_1"}  # fmt: skip
+
+
+class Endpoint(Loopback):
+    """Plays every role, reading only what it is sent; the bridge of CHAIN is named whenever it is to be composed."""
+
+    def __init__(self):
+        super().__init__(self._handle)
+        knowledge, matches = index(KNOWN), to_ask(KNOWN, set(), phrases(), 0, 3)
+        self.model = LeakModel(matches, knowledge, None, {"Orlo lives in Brindle.": [FACT | {"quote": "Orlo lives"}]})
+        self.matches = {
+            render(PROMPTS[f"composer_{match.type}"], inputs_of(match, knowledge) | {"attempts": []})[1]["content"]
+            .partition("\n\nReply")[0]: match.match_id
+            for match in matches.itertuples(index=False)
+        }  # fmt: skip
+        self.asked = Counter()
+
+    async def _handle(self, call):
+        body = json.loads(call.body)
+        system, user = (message["content"] for message in body["messages"][:2])
+        role = next((role for words, role in ROLES.items() if words in system), "composer")
+        self.asked[role] += 1
+        text = json.dumps(self._said(role, user), ensure_ascii=False)
+        return answer(200, {
+            "id": "x", "object": "chat.completion", "created": 1, "model": body["model"],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        }, x_client_request_id=call.headers.get("x-client-request-id", ""))  # fmt: skip
+
+    def _said(self, role, user):
+        if role == "composer":
+            ident, inputs = self.matches[re.split("\n\n(?:Reply|Earlier)", user)[0]], {}
+            if ident == CHAIN:
+                return composition(*[f"What is the capital of France, which Ann {x}?" for x in ("likes", "has", "is")])
+        else:
+            passage = user.partition("\n\n")[2]
+            ident = role
+            inputs = {"text": passage, "question": (re.findall(r"^> (.+)$", user, re.M) or [""])[0]}
+            if role == "extractor" and passage.startswith("Brindle"):
+                return {"facts": "none"}
+        return self.model.fitting(Request(ident, 0, [], Sampling(), None, inputs, role))
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with Endpoint() as found:
+        yield found
+
+
+def asking(endpoint, folder, *roles):
+    """What a script that asks `roles` takes."""
+    entry = OpenAI(kind="openai", model="m", base_url=endpoint.url, key_env=None).model_dump()
+    door = {"name": "served", "backend": entry, "reask": 1, "cap": None, "price": None}
+    sampling = {role: Sampling()._asdict() for role in roles}
+    return {"doors": dict.fromkeys(roles, door), "sampling": sampling, "store": str(folder / "store"),
+            "prompts": FILES["prompts"]}  # fmt: skip
+
+
+def at(folder, *names):
+    return {name: str(folder / f"{name}.parquet") for name in names}
+
+
+def test_a_text_becomes_facts_and_what_was_not_read_is_told(endpoint, tmp_path):
+    from leak_chunks import leak_chunks
+    from leak_extract_llm import leak_extract_llm
+    from leak_text_facts import leak_text_facts
+
+    (tmp_path / "story.txt").write_text(STORY, encoding="utf-8")
+    paths = at(tmp_path, "chunks", "extracted", "unread", "usage", "facts", "rejected")
+    made = {name: paths[name] for name in ("chunks", "extracted", "unread")}
+    leak_chunks([str(tmp_path / "story.txt")], paths["chunks"], 4)
+    whole = leak_extract_llm(**made, usage=paths["usage"], **asking(endpoint, tmp_path, "extractor"))
+    assert whole and endpoint.asked["extractor"] == 3  # the second chunk's reply is asked for once more
+    leak_text_facts(**made, facts=paths["facts"], rejected=paths["rejected"], forget=["story.txt"])
+    table = read_table(paths["facts"], "facts")
+    assert table[["fact_id", "group"]].values.tolist() == [["orlo:home:brindle", "forget"]]
+    (span,) = table["spans"][0]
+    assert span["document"] == "story.txt" and STORY[span["start"] : span["end"]] == "Orlo lives"
+    lost = read_table(paths["rejected"], "rejected")
+    assert lost[["id", "check"]].values.tolist() == [["story.txt#1", "no_reply"]]
+    usage = read_table(paths["usage"], "usage")
+    assert usage[["role", "prompts", "asked", "failed"]].values.tolist() == [["extractor", 2, 3, 1]]
+
+
+def test_texts_that_cannot_be_told_apart_or_read_are_named(tmp_path):
+    from leak_chunks import leak_chunks
+
+    for folder, content in (("a", b"One. Two."), ("b", b"\xff")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_bytes(content)
+    one, two = (str(tmp_path / folder / "x.txt") for folder in "ab")
+    out = str(tmp_path / "c.parquet")
+    with pytest.raises(ValueError, match="x.txt: several texts of this name"):
+        leak_chunks([one, two], out, 5)
+    with pytest.raises(ValueError, match=r"b/x.txt: not UTF-8 \(invalid start byte at byte 0\); save it as UTF-8"):
+        leak_chunks([two], out, 5)
+    (tmp_path / "empty.txt").write_text(" \n")
+    with pytest.raises(ValueError, match="no sentence in any of these texts"):
+        leak_chunks([str(tmp_path / "empty.txt")], out, 5)
+
+
+def test_questions_are_composed_checked_rated_and_nothing_is_asked_twice(endpoint, tmp_path):
+    from leak_questions_llm import leak_questions_llm
+    from leak_rate_llm import leak_rate_llm
+
+    write_table(KNOWN, tmp_path / "facts.parquet", "facts")
+    tables = at(tmp_path, "facts", "matches", "composed", "decomposed", "uniqueness", "multihop", "rejected", "funnel",
+                "rounds", "usage")  # fmt: skip
+    given = asking(endpoint, tmp_path, "composer", "decomposer", "uniqueness")
+    resources = {name: path for name, path in FILES.items() if name != "prompts"}
+    values = GIVEN | {"per_type": 3, "asked_per_type": 9, "on_short": "report", "max_rounds": 2}
+    assert leak_questions_llm(**tables, **resources, **values, **given)
+    kept = read_table(tables["multihop"], "multihop")
+    assert set(kept["type"]) == {"hs", "mp", "mt", "ll", "cc", "ds"} and CHAIN not in set(kept["match_id"])
+    refused = read_table(tables["rejected"], "rejected")
+    assert refused[["id", "check", "reason", "round"]].values.tolist() == [
+        [f"{CHAIN}#{number}", "leak", "names 'France'", 2] for number in range(3)
+    ]
+    steps = read_table(tables["funnel"], "funnel")
+    steps = steps[steps["type"] == "hs"].set_index("step")["n"].to_dict()
+    n = steps["matched"]
+    assert steps == dict(matched=n, drawn=n, composed=n - 1, decomposed=n - 1, unique=n - 1, kept=3)
+    told = {role: endpoint.asked[role] for role in ("composer", "decomposer", "uniqueness")}
+    usage = read_table(tables["usage"], "usage").set_index("role")
+    assert usage["asked"].to_dict() == told and (usage["input_tokens"] == 100 * usage["asked"]).all()
+    before = {name: (tmp_path / f"{name}.parquet").read_bytes() for name in tables}
+    leak_questions_llm(**tables, **resources, **values, **given)
+    assert told == {role: endpoint.asked[role] for role in told}
+    assert before == {name: (tmp_path / f"{name}.parquet").read_bytes() for name in tables}
+
+    paths = at(tmp_path, "multihop", "facts", "ratings") | {"usage": str(tmp_path / "rated.parquet")}
+    leak_rate_llm(**paths, seed=0, rated_per_type=1, **asking(endpoint, tmp_path, "rater_1"))
+    rated = read_table(paths["ratings"], "ratings")
+    assert len(rated) == endpoint.asked["rater_1"] == 6 and set(rated["naturalness"]) == {71}
