@@ -3,7 +3,7 @@
 LEAK = "results/data/{benchmark}/{cut}"
 
 
-rule leak_facts:
+rule leak_collect:
     input:
         templates=lambda w: leak_wordings(w)["templates"],
         world=lambda w: [] if outside(w.benchmark) else ["resources/leak/invented.yaml"],
@@ -13,17 +13,17 @@ rule leak_facts:
     log:
         "results/logs/data/{benchmark}/{cut}/facts.log",
     benchmark:
-        "results/benchmarks/data/{benchmark}/{cut}/leak_facts.tsv"
+        "results/benchmarks/data/{benchmark}/{cut}/leak_collect.tsv"
     wildcard_constraints:
         benchmark=of_kind(Leak),
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("leak_facts.py", **leak_values(w, "forget_share")),
+        job=lambda w: job("leak_collect.py", **leak_values(w, "forget_share")),
     message:
         "Collecting the facts of {wildcards.benchmark}"
     script:
-        "../workflow/scripts/leak_facts.py"
+        "../workflow/scripts/leak_collect.py"
 
 
 rule leak_questions:

@@ -1,7 +1,7 @@
 """Make the table of facts: of an invented world, or from MQuAKE's file."""
 
 
-def leak_facts(
+def leak_collect(
     templates: str, facts: str, seed: int, forget_share: float, world: list[str] = (), sources: list[str] = ()
 ) -> None:
     """Write `facts` (Parquet) from the file among `sources`, or else those that the file `world` describes.
@@ -26,4 +26,4 @@ def leak_facts(
 if __name__ == "__main__":
     from job import run
 
-    run(snakemake, leak_facts)  # noqa: F821
+    run(snakemake, leak_collect)  # noqa: F821
