@@ -1,7 +1,10 @@
 # Needs: values.smk, mu2_route.smk. Makes: which tables of a benchmark are published, and what their card says.
-LICENCES = {"mu2": "cc-by-4.0", "files": "unknown"}
+LICENCES = {"mu2": "cc-by-4.0", "files": "unknown", "leak": "unknown", "leak invented": "cc-by-4.0"}
 NOTES = {
     "mu2": "{license}. The people are invented.",
+    "leak invented": "{license}. Everybody and everything in it is invented.",
+    "leak": "{license}. The facts are those of the files read, and under their licence: set "
+    "`benchmarks.{name}.card.license` to it before publishing.",
     "files": "{license}. The texts are those of the files read, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
 }
@@ -10,10 +13,14 @@ SUMMARIES = {
     "mu2": "μ²-Bench: questions and answers about invented people, aligned over {n} languages, for measuring whether "
     "what was unlearned in some languages is forgotten in others. A language model is taught the `examples`, "
     "unlearns what a split calls forget, and is asked the `items`.",
+    "leak": "Leak-resistant unlearning: facts, and questions that take several of them, for measuring whether what was "
+    "unlearned can be got at by reasoning or by an attack. A language model is taught the `examples`, unlearns what the "
+    "split calls forget, and is asked the `items`.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }
-TAGS = {"mu2": ["synthetic", "multilingual"], "files": []}
+TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"]}
+LEAK_TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
 
 def cards():
@@ -43,8 +50,12 @@ def card_inputs(w):
         for t in ("examples", "items", "splits")
     }
     found["template"] = "resources/card/README.md.j2"
-    if not isinstance(entry, Mu2):
-        return found | {"sources": files_sources(w.benchmark)}
+    if isinstance(entry, Leak):
+        found |= {t: f"{folder}/{t}.parquet" for t in LEAK_TABLES}
+        made = outside(w.benchmark) or ["resources/leak/invented.yaml"]
+        return found | {"sources": [*made, *leak_wordings(w).values()]}
+    if isinstance(entry, Files):
+        return found | {"sources": outside(w.benchmark)}
     found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
     found |= {t: each(t) for t in ("values", "pairs", "rejected")}
     if entry.route == "llm":
@@ -74,7 +85,8 @@ def construction_prompts(entry):
 
 def card_about(w):
     entry = benchmark_of(w)
-    license = entry.card.license or LICENCES[entry.kind]
+    own = "leak invented" if isinstance(entry, Leak) and entry.facts == "invented" else entry.kind
+    license = entry.card.license or LICENCES[own]
     models = {role: door_of(role)["backend"] for role in construction_roles(entry)}
     return {
         "benchmark": w.benchmark,
@@ -82,7 +94,7 @@ def card_about(w):
         "title": entry.card.title or f"{w.benchmark}, {w.cut}",
         "summary": SUMMARIES[entry.kind].format(n=len(card_languages(w.benchmark))),
         "license": license,
-        "licence": NOTES[entry.kind].format(license=license, name=w.benchmark) + (WRITTEN if models else ""),
+        "licence": NOTES[own].format(license=license, name=w.benchmark) + (WRITTEN if models else ""),
         "tags": TAGS[entry.kind],
         "facts": card_facts(w, entry),
         "models": {role: {k: m.get(k) for k in ("kind", "model", "revision")} for role, m in models.items()},
@@ -90,7 +102,16 @@ def card_about(w):
 
 
 def card_facts(w, entry):
-    if not isinstance(entry, Mu2):
+    if isinstance(entry, Leak):
+        asked = f"{entry.per_type} of each type (on_short: {entry.on_short}), one wording of each"
+        return {
+            "Route": "templates: matched, composed, split and checked by rule, no language model",
+            "Facts": entry.facts,
+            "Questions": asked,
+            "Share of the facts that stay set apart, to practise chaining on": str(entry.practice_share),
+            "Seed": str(entry.seed),
+        }
+    if isinstance(entry, Files):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
         return {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
     cut, values = entry.cut, mu2_cut(w.benchmark)

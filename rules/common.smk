@@ -4,7 +4,7 @@ import functools
 import yaml
 
 from unlearning.cache import code
-from unlearning.config.benchmarks import Mu2
+from unlearning.config.benchmarks import Files, Leak, Mu2
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.load import load
@@ -66,6 +66,11 @@ def job(script, modules=(), **values):
     """The one parameter of a rule: the configuration values it uses and the fingerprint of the code it can reach."""
     modules = tuple(sorted(set(modules)))
     return {"code": fingerprint(script, modules), "modules": list(modules), "script": script, "values": plain(values)}
+
+
+def of_kind(kind):
+    """A constraint on wildcard benchmark: it is built as `kind`. `(?!)` matches nothing."""
+    return "|".join(name for name, entry in CONFIG.benchmarks.items() if isinstance(entry, kind)) or "(?!)"
 
 
 def benchmark_of(wildcards):

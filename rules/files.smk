@@ -1,7 +1,7 @@
 # Needs: files of questions in the folders named under `sources`. Makes: their tables, results/data/<benchmark>/<cut>/default/…
 rule files_build:
     input:
-        sources=lambda w: files_sources(w.benchmark),
+        sources=lambda w: outside(w.benchmark),
     output:
         examples="results/data/{benchmark}/{cut}/default/examples.parquet",
         questions="results/data/{benchmark}/{cut}/default/items.parquet",
@@ -11,7 +11,7 @@ rule files_build:
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/files_build.tsv"
     wildcard_constraints:
-        benchmark="|".join(n for n, b in CONFIG.benchmarks.items() if not isinstance(b, Mu2)) or "none",
+        benchmark=of_kind(Files),
     conda:
         "../envs/environment.yaml"
     params:

@@ -109,7 +109,7 @@ rule mu2_build:
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/mu2_build/{setting}.tsv"
     wildcard_constraints:
-        benchmark="|".join(n for n, b in CONFIG.benchmarks.items() if isinstance(b, Mu2)) or "none",
+        benchmark=of_kind(Mu2),
     conda:
         "../envs/environment.yaml"
     params:

@@ -10,6 +10,7 @@ rule report:
         kept=per_language("pairs/{language}.parquet"),
         usage=usages(),
         selections=selections(),
+        built=leak_built(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

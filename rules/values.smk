@@ -29,22 +29,28 @@ def mu2_layout(w):
     }
 
 
-def files_sources(benchmark):
-    """The files that the benchmark's sets name, in their folder."""
+def outside(benchmark):
+    """The files outside the project that the benchmark's data are made of."""
     entry = CONFIG.benchmarks[benchmark]
+    if isinstance(entry, Mu2) or entry.source is None:
+        return []
+    named = (
+        {n for s in entry.sets.values() for n in (s.file, s.align) if n} if isinstance(entry, Files) else {entry.file}
+    )
     folder = Path(CONFIG.sources[entry.source]).expanduser()
-    names = {n for s in entry.sets.values() for n in (s.file, s.align) if n}
-    return [str(folder / name) for name in sorted(names)]
+    return [str(folder / name) for name in sorted(named)]
 
 
 def check_sources():
     """Refuse a missing file before anything runs: Snakemake would go on with the tables built from an earlier one."""
-    for benchmark in sorted({r.benchmark for r in RUNS if not isinstance(CONFIG.benchmarks[r.benchmark], Mu2)}):
-        missing = [path for path in files_sources(benchmark) if not Path(path).is_file()]
+    for benchmark in sorted({r.benchmark for r in RUNS}):
+        missing = [path for path in outside(benchmark) if not Path(path).is_file()]
         if missing:
+            entry = CONFIG.benchmarks[benchmark]
+            key, names = ("sets", "the set's file or align") if isinstance(entry, Files) else ("file", "its name")
             raise WorkflowError(
-                f"benchmarks.{benchmark}.sets: no file {', '.join(missing)}; mend the set's file or align, or the "
-                f"folder sources.{CONFIG.benchmarks[benchmark].source}"
+                f"benchmarks.{benchmark}.{key}: no file {', '.join(missing)}; mend {names}, or the folder "
+                f"sources.{entry.source}"
             )
 
 

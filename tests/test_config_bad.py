@@ -6,7 +6,7 @@ import typing
 import pytest
 from pydantic import ValidationError
 
-from configurations import changed, overlaid, parse
+from configurations import DEFAULT, changed, overlaid, parse
 from unlearning.config import benchmarks, fields, llm, methods, models, schema
 from unlearning.config.problems import ConfigError
 
@@ -15,6 +15,18 @@ TV = {"method": "tv", "lr": 1, "epochs": 1}
 SEARCH = {**GA, "select": "mu2_retain_ps"}
 A_NAME = "a name of lower-case letters, digits and _ that starts with a letter or digit"
 BAD = [
+    ("benchmarks/leak/facts", "texts", "benchmarks.leak.facts: texts are read by a language model, .*facts: invented"),
+    ("benchmarks/leak/facts", "mquake", "benchmarks.leak.source: facts mquake take the key of `sources`"),
+    ("benchmarks/leak/source", "mquake", "benchmarks.leak.source: 'mquake' is not read by facts invented"),
+    ("benchmarks/leak/forget_share", 1, "benchmarks.leak.forget_share: 1.* should be above 0 and below 1"),
+    ("benchmarks/leak/candidates", 2, "benchmarks.leak.candidates: .*at least 3"),
+    ("benchmarks/leak/metrics", ["ps", "kps"], "kps needs at least two languages .a leak benchmark has none."),
+    (
+        "benchmarks/leak/practice_share",
+        0,
+        "base_models.leak_small.*background rows, of which benchmark leak .* has none",
+    ),
+    ("experiments/leak_small/splits", ["p20"], "no split 'p20'. .*There are: forget"),
     ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
     ("base_models/small/methods", {"npo": {"params": {"bta": 1}}}, "base_models.small.methods.npo.params: no hyper"),
     ("benchmarks/mu2/metrics", ["ps", "ps"], "benchmarks.mu2.metrics: a metric is listed twice"),
@@ -26,7 +38,7 @@ BAD = [
     (
         "benchmarks/mu2/kind",
         "mu3",
-        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, mu2",
+        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, leak, mu2",
     ),
     ("methods/npo_gd/lr", ..., "key methods.npo_gd.lr is missing"),
     ("methods/npo_gd/lr", "fast", "key methods.npo_gd.lr: .*number.*'fast'"),
@@ -72,8 +84,8 @@ BAD = [
     ("experiments/mu2_small/methods", ["npo_gdr"], "no method 'npo_gdr'. Did you mean 'npo_gd'"),
     ("experiments/mu2_small/attacks", {"int4": "all"}, "no attack 'int4'"),
     ("experiments/mu2_small/attacks", {"probab": ["rmu"]}, "attacks.probab: no method of this experiment 'rmu'"),
-    ("experiments/mu2_small/enabled", False, "experiments: none is enabled"),
-    ("only", "tofu", "only: no enabled experiment measures 'tofu'; enabled ones measure: mu2"),
+    ("experiments", {"mu2_small": DEFAULT["experiments"]["mu2_small"] | {"enabled": False}}, "none is enabled"),
+    ("only", "tofu", "only: no enabled experiment measures 'tofu'; enabled ones measure: leak, mu2"),
     ("gpus", {"training": 1}, "unknown key gpus.training. Did you mean 'train'"),
     ("device", "gpu", "key device: should be auto, cpu or cuda; it is 'gpu'"),
     # values of parameters
@@ -229,7 +241,7 @@ BAD = [
         "linaer",
         "should be cosine, linear or constant; it is 'linaer'. .*'linear'",
     ),
-    ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, mu2"),
+    ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, leak, mu2"),
     ("benchmarks/mu2", 3, "key benchmarks.mu2: should be a map with the keys metrics and kind; it is 3"),
     ("benchmarks/mu2/card", "mit", "mu2.card: should be a map of keys and values .license, title.; it is 'mit'"),
     # cards

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from unlearning.report.assemble import assemble
-from unlearning.report.html import render
+from unlearning.report.construction import read_constructions
+from unlearning.report.html import render, slug
 from unlearning.report.sources import (
     read_funnel,
     read_logs,
@@ -39,13 +40,15 @@ def report(
     kept: list[str] = (),
     usage: list[str] = (),
     selections: list[str] = (),
+    built: list[str] = (),
     benchmarks: str = "results/benchmarks",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
     tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
-    candidates of searched methods. `benchmarks`: Snakemake's benchmark files; may be missing.
+    candidates of searched methods. `built`: funnel and quality of leak-resistant data. `benchmarks`: Snakemake's
+    benchmark files; may be missing.
     """
     import yaml
 
@@ -56,9 +59,12 @@ def report(
     with replacing_folder(Path(tables)) as table_folder, replacing_folder(Path(figures)) as figure_folder:
         roles = read_roles(yaml.safe_load(config_text) or {})
         panels = assemble(found, read_logs(logs), roles, table_folder, figure_folder, read_selections(selections))
+        constructions = read_constructions(built)
+        for table in constructions:
+            write_text(table_folder / slug(table.benchmark) / f"{table.name}.csv", table.csv)
         html = render(
             texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
-            yaml.safe_load(texts["metrics.yaml"]), read_usage(usage),
+            yaml.safe_load(texts["metrics.yaml"]), read_usage(usage), constructions,
         )  # fmt: skip
     write_text(Path(page), html)
 

@@ -174,3 +174,39 @@ class Files(Benchmark):
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
         return spec | {"columns": {role: column for role, column in spec["columns"].items() if column is not None}}
+
+
+class Leak(Benchmark):
+    """Leak-resistant unlearning: facts, and questions that take several of them."""
+
+    kind: Literal["leak"] = Field(description="which construction: leak")
+    cut: Name = Field("small", description="name of the cut, a folder below results/data/<benchmark>/")
+    facts: Literal["invented", "mquake", "texts"] = Field(
+        "invented", description="where the facts come from: an invented world, MQuAKE's file, or texts"
+    )
+    source: Name | None = Field(None, description="key of `sources`: the folder of MQuAKE's file or of the texts")
+    file: Text = Field("MQuAKE-CF-3k.json", description="MQuAKE's file in that folder, also gzipped")
+    forget_share: Share = Field(
+        0.25, description="share of the facts of each relation to be forgotten; of MQuAKE those that its edits change"
+    )
+    practice_share: Part = Field(
+        0.0,
+        description="share of the facts that stay which are set apart as background: no question uses them, and the "
+        "target practises chaining on them; 0 for a model that can chain",
+    )
+    practice: Positive = Field(500, description="most chains of each type practised")
+    per_type: Positive = Field(500, description="questions kept of each of the six types")
+    on_short: Literal["error", "smallest", "report"] = Field(
+        "error",
+        description="where a type has fewer: stop; keep as many of each as the smallest has; keep what there is",
+    )
+    candidates: Whole = Field(3, ge=3, description="entities named to choose from (types mt and ds)")
+    paraphrases: Whole = Field(3, ge=1, le=3, description="wordings of a single-hop question that the target is taught")
+    review_per_type: Count = Field(50, description="kept questions of each type that people's review sheet shows")
+    seed: Whole = Field(0, description="seed of the data")
+    language: Literal["en"] = Field("en", description="language of the questions")
+
+    @property
+    def splits(self) -> list[str]:
+        """The one split; what it forgets, the facts say."""
+        return ["forget"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from unlearning.config import check_llm
-from unlearning.config.benchmarks import Files, Mu2
+from unlearning.config.benchmarks import Benchmark, Files, Leak, Mu2
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
@@ -12,19 +12,19 @@ from unlearning.data.files_spec import FilesError, checked
 from unlearning.registry import available, declared
 
 TOKENS_PER_ANSWER = 12  # of a reply such as {"answer_12": false, …}, generously
-# What a metric's ITEMS may name -> how a benchmark of each kind comes to have it (None: it cannot).
+# What a metric's ITEMS may name -> how a benchmark comes to have it, by the kinds that can.
 OFFERS = {
-    "languages": ("at least two languages", {"mu2": "settings", "files": None}),
-    "value": ("the answers' values", {"mu2": "cut", "files": "columns.value"}),
-    "perturbed": ("wrong answers in the same words", {"mu2": None, "files": "columns.perturbed"}),
+    "languages": ("at least two languages", {"mu2": "settings"}),
+    "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts"}),
+    "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed"}),
     "nonmember": ("people never seen", {"mu2": "cut.nonmember above 0", "files": "a set of group nonmember"}),
     "utility": (
         "general questions",
         {"mu2": "cut.background and heldout_share above 0", "files": "a set of group utility"},
     ),
-    "second_judges": ("a second judge", {"mu2": "second_judges", "files": "second_judges"}),
-    "real_authors": ("real authors", {"mu2": None, "files": "a set of group real_authors"}),
-    "world_facts": ("world facts", {"mu2": None, "files": "a set of group world_facts"}),
+    "second_judges": ("a second judge", dict.fromkeys(("mu2", "files", "leak"), "second_judges")),
+    "real_authors": ("real authors", {"files": "a set of group real_authors"}),
+    "world_facts": ("world facts", {"files": "a set of group world_facts"}),
 }
 
 
@@ -41,37 +41,42 @@ def check(config: Config) -> Iterable[str]:
             yield from _route(config, key, benchmark)
         else:
             yield from _source(config, name, benchmark)
-            yield from _files(key, benchmark)
+            yield from (_leak if isinstance(benchmark, Leak) else _files)(key, benchmark)
 
 
-def offers(benchmark: Mu2 | Files) -> set[str]:
+def offers(benchmark: Benchmark) -> set[str]:
     """What the benchmark's questions have, of the keys of OFFERS."""
     second = {"second_judges"} if benchmark.second_judges else set()
     if isinstance(benchmark, Mu2):
         utility = benchmark.heldout_share > 0 and benchmark.cut.background > 0
         there = {"nonmember": benchmark.cut.nonmember > 0, "utility": utility}
         return {"languages", "value", *second, *(name for name, is_there in there.items() if is_there)}
+    if isinstance(benchmark, Leak):
+        return {"value", *second}
     columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
     return columns | second | {entry.group for entry in benchmark.sets.values()}
 
 
-def among(benchmark: Mu2 | Files, settings: Iterable[str]) -> dict[str, set[str]]:
+def among(benchmark: Benchmark, settings: Iterable[str]) -> dict[str, set[str]]:
     """What a parameter may name that is one of the questions' own: languages of all `settings`, groups."""
     if not isinstance(benchmark, Mu2):
-        return {"languages": {benchmark.language}, "groups": {"retain"} | {s.group for s in benchmark.sets.values()}}
+        asked = {s.group for s in benchmark.sets.values()} if isinstance(benchmark, Files) else set()
+        return {"languages": {benchmark.language}, "groups": {"retain"} | asked}
     spoken = [{*benchmark.settings[name].train, *benchmark.settings[name].holdout} for name in settings]
     there = offers(benchmark) & {"nonmember", "utility"}
     return {"languages": set.intersection(*spoken), "groups": {"retain", *there}}
 
 
-def background(benchmark: Mu2 | Files) -> bool:
+def background(benchmark: Benchmark) -> bool:
     """Whether there are background rows to train on."""
     if isinstance(benchmark, Mu2):
         return benchmark.cut.background > 0
+    if isinstance(benchmark, Leak):
+        return benchmark.practice_share > 0
     return any(s.train and s.group not in ("forget", "retain") for s in benchmark.sets.values())
 
 
-def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
+def _judges(config: Config, key: str, benchmark: Benchmark) -> Iterable[str]:
     for word, judges in (("judge", [benchmark.judge]), ("second_judges", benchmark.second_judges)):
         unknown = [p for judge in judges for p in known(f"{key}.{word}", judge, available("judges"), "judge")]
         yield from (f"{problem}. Which language model the judge llm is, roles.judge says" for problem in unknown)
@@ -85,14 +90,14 @@ def _judges(config: Config, key: str, benchmark: Mu2 | Files) -> Iterable[str]:
         )
 
 
-def lacking(benchmark: Mu2 | Files, names: Iterable[str], folder: str = "metrics") -> list[str]:
+def lacking(benchmark: Benchmark, names: Iterable[str], folder: str = "metrics") -> list[str]:
     """Why each of `names`, modules of `folder` (metrics, attacks), that does not fit the questions does not."""
     there = offers(benchmark)
     lacks = {m: [i for i in declared(f"unlearning.{folder}.{m}", "ITEMS", ()) if i not in there] for m in names}
     return [_reason(name, missing[0], benchmark.kind) for name, missing in lacks.items() if missing]
 
 
-def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
+def _metrics(key: str, benchmark: Benchmark) -> Iterable[str]:
     for metric in benchmark.metrics:
         yield from known(key, metric, available("metrics"), "metric")
     if reasons := lacking(benchmark, [m for m in benchmark.metrics if m in available("metrics")]):
@@ -104,7 +109,7 @@ def _metrics(key: str, benchmark: Mu2 | Files) -> Iterable[str]:
 
 def _reason(metric: str, item: str, kind: str) -> str:
     what, ways = OFFERS[item]
-    fix = f"it takes {ways[kind]}" if ways[kind] else f"a {kind} benchmark has none"
+    fix = f"it takes {ways[kind]}" if kind in ways else f"a {kind} benchmark has none"
     return f"{metric} needs {what} ({fix})"
 
 
@@ -134,12 +139,32 @@ def _route(config: Config, key: str, benchmark: Mu2) -> Iterable[str]:
         yield f"{key}.back_translator.{problem}"
 
 
-def _source(config: Config, name: str, benchmark: Files) -> Iterable[str]:
+def _source(config: Config, name: str, benchmark: Files | Leak) -> Iterable[str]:
+    if benchmark.source is None:
+        return
     wanted = config.only in (None, name)
     used = wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
     if benchmark.source not in config.sources and used:
         fix = f"write sources: {{{benchmark.source}: /path}} in the overlay (make run takes TOFU=/path for TOFU)"
         yield f"benchmarks.{name}.source: no folder for {benchmark.source!r}; {fix}"
+
+
+def _leak(key: str, benchmark: Leak) -> Iterable[str]:
+    if benchmark.facts == "texts":
+        yield (
+            f"{key}.facts: texts are read by a language model, and the offline route has none; give facts: invented, "
+            "or facts: mquake with the key of sources that names its folder"
+        )
+    if benchmark.facts == "mquake" and benchmark.source is None:
+        yield f"{key}.source: facts mquake take the key of `sources` that names the folder of {benchmark.file}"
+    if benchmark.facts == "invented":
+        if benchmark.source is not None:
+            yield f"{key}.source: {benchmark.source!r} is not read by facts invented; leave it out, or say mquake"
+        if not 0 < benchmark.forget_share < 1:
+            yield f"{key}.forget_share: {benchmark.forget_share} should be above 0 and below 1, so that some facts stay"
+    path = PurePosixPath(benchmark.file)
+    if path.is_absolute() or ".." in path.parts:
+        yield f"{key}.file: {benchmark.file!r} should be a path below the folder sources.{benchmark.source}"
 
 
 def _files(key: str, benchmark: Files) -> Iterable[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unlearning.report import searches, write
+from unlearning.report.construction import Construction
 from unlearning.report.searches import Search
 from unlearning.report.sources import Run
 from unlearning.report.specs import Column
@@ -153,6 +154,7 @@ def glossary(panels: Sequence[Panel], texts: dict[str, dict[str, str]]) -> list[
 def render(
     templates: dict[str, str], panels: Sequence[Panel], runs: Sequence[Run], times: list[dict], funnel: list[dict],
     config_text: str, fingerprint: str, texts: dict[str, dict[str, str]], costs: Sequence[dict] = (),
+    constructions: Sequence[Construction] = (),
 ) -> str:  # fmt: skip
     """The whole page. `templates` maps file names (index.html.j2, style.css, page.js) to their text."""
     import jinja2
@@ -168,5 +170,5 @@ def render(
     return environment.get_template("index.html.j2").render(
         style=templates["style.css"], script=templates["page.js"], benchmarks=benchmarks, runs=_run_views(runs),
         times=times, funnel=funnel, config_text=config_text, fingerprint=fingerprint,
-        glossary=glossary(panels, texts), n_scores=len(runs), costs=costs,
+        glossary=glossary(panels, texts), n_scores=len(runs), costs=costs, constructions=constructions,
     )  # fmt: skip

@@ -189,6 +189,13 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("step", TEXT, "matched, drawn (for language models), composed, decomposed, unique or kept"),
         Column("n", INT, "matches left after the step", "count"),
     ),
+    "quality": (
+        Column("type", TEXT, "hs, mp, mt, ll, cc or ds; all = every question"),
+        Column("measure", TEXT, "self_bleu (0-1, lower is more varied), answer_entropy (bits)"),
+        Column("value", REAL, "the figure", null=True),
+        Column("n", INT, "questions behind it", "count"),
+        Column("note", TEXT, "why there is no figure", null=True),
+    ),
     "examples": (
         Column("example_id", TEXT, "identifier, unique in the table"),
         Column("benchmark", TEXT, "benchmark name"),
@@ -357,6 +364,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "ratings": ("match_id", "rater"),
     "multihop": ("match_id",),
     "funnel": ("type", "step"),
+    "quality": ("type", "measure"),
     "examples": ("example_id",),
     "items": ("item_id",),
     "splits": ("split", "knowledge_id"),

@@ -5,8 +5,20 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
+from unlearning.data.leak.matches import TYPES
 from unlearning.seeds import seed_for
+
+
+def quality(questions: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Table `quality` of the kept `questions` (table `multihop`): both figures for all and for each type."""
+    rows = []
+    for name in ("all", *TYPES):
+        own = questions if name == "all" else questions[questions["type"] == name]
+        figures = {"self_bleu": self_bleu(list(own["question"]), seed), "answer_entropy": answer_entropy(own["answer"])}
+        rows += [(name, measure, value, len(own), note) for measure, (value, note) in figures.items()]
+    return pd.DataFrame(rows, columns=["type", "measure", "value", "n", "note"]).astype({"value": "float64"})
 
 
 def self_bleu(texts: Sequence[str], seed: int, sample: int = 200) -> tuple[float | None, str | None]:

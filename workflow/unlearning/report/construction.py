@@ -1,0 +1,70 @@
+"""How leak-resistant questions were built: how many were left after each step, and how varied those kept are."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from unlearning.score.tasks import MULTI
+from unlearning.tables.artifacts import read_table
+
+TYPE = "Type"
+
+
+class Construction(NamedTuple):
+    """A table of the construction: `rows` have a cell for each of `columns`, the first one names the row."""
+
+    benchmark: str
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def csv(self) -> str:
+        """The table as CSV; no cell holds a comma."""
+        return "\n".join(",".join(row) for row in (self.columns, *self.rows)) + "\n"
+
+
+def read_constructions(paths: Iterable[str]) -> list[Construction]:
+    """The tables `funnel` and `quality` at `…/<benchmark>/<cut>/<table>.parquet`, in order."""
+    makers = {"funnel": _funnel, "quality": _quality}
+    read = [(Path(path), Path(path).stem) for path in sorted(paths)]
+    return [makers[name](path.parts[-3], read_table(path, name)) for path, name in read]
+
+
+def _funnel(benchmark: str, table: pd.DataFrame) -> Construction:
+    steps = list(dict.fromkeys(table["step"]))
+    counts = table.pivot(index="type", columns="step", values="n")
+    kinds = [kind for kind in MULTI if kind in counts.index]
+    rows = tuple((f"{kind.upper()} {MULTI[kind]}", *(str(counts.loc[kind, step]) for step in steps)) for kind in kinds)
+    return Construction(
+        benchmark, "funnel", "How many questions each step left",
+        "By type: groups of facts that match, then those of which a wording gives nothing away (composed), is split "
+        "into the facts' hops (decomposed) and has one right answer (unique); and the questions kept.",
+        (TYPE, *steps), rows,
+    )  # fmt: skip
+
+
+def _quality(benchmark: str, table: pd.DataFrame) -> Construction:
+    measures = list(dict.fromkeys(table["measure"]))
+    values = table.pivot(index="type", columns="measure", values="value")
+    counts = table.groupby("type")["n"].max()
+    kinds = [kind for kind in ("all", *MULTI) if kind in values.index]
+    rows = tuple(
+        (kind.upper() if kind in MULTI else kind, str(counts[kind]), *(_number(values.loc[kind, m]) for m in measures))
+        for kind in kinds
+    )
+    notes = sorted({f"{row.type}: {row.note}" for row in table.itertuples(index=False) if isinstance(row.note, str)})
+    return Construction(
+        benchmark, "quality", "How varied the kept questions are",
+        "Self-BLEU (0-1): how alike the questions are, lower is more varied. Answer entropy (bits): how evenly the "
+        f"answers are spread, higher is more varied.{' A dash: ' + '; '.join(notes) + '.' if notes else ''}",
+        (TYPE, "questions", *measures), rows,
+    )  # fmt: skip
+
+
+def _number(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}"
