@@ -20,6 +20,10 @@ SUMMARIES = {
     "calls forget, and is asked the `items`.",
 }
 TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"]}
+LEAK_ROUTES = {
+    "templates": "templates: matched, composed, split and checked by rule, no language model",
+    "llm": "language models: composed, split and judged, at most {n} rounds; checked by rule besides",
+}
 LEAK_TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
 
@@ -51,7 +55,10 @@ def card_inputs(w):
     }
     found["template"] = "resources/card/README.md.j2"
     if isinstance(entry, Leak):
-        found |= {t: f"{folder}/{t}.parquet" for t in LEAK_TABLES}
+        further = ("uniqueness", "rounds") if entry.route == "llm" else ()
+        rated = ("ratings",) if leak_raters(entry) else ()
+        found |= {t: f"{folder}/{t}.parquet" for t in (*LEAK_TABLES, *further, *rated)}
+        found |= {"prompts": construction_prompts(entry)}
         made = outside(w.benchmark) or ["resources/leak/invented.yaml"]
         return found | {"sources": [*made, *leak_wordings(w).values()]}
     if isinstance(entry, Files):
@@ -71,14 +78,16 @@ def card_inputs(w):
 
 def construction_roles(entry):
     """The language models that build a benchmark's data."""
+    if isinstance(entry, Leak):
+        return leak_roles(entry)
     if not isinstance(entry, Mu2) or entry.route != "llm":
         return []
     return ["refiner", "translator", "equivalence", *back_roles(entry)]
 
 
 def construction_prompts(entry):
-    """Their prompts: <role>.yaml and <role>_<what>.yaml."""
-    roles = construction_roles(entry)
+    """Their prompts: <role>.yaml and <role>_<what>.yaml; raters share one."""
+    roles = {role.split("_")[0] for role in construction_roles(entry)}
     found = sorted(Path(workflow.basedir, "resources/prompts").glob("*.yaml"))
     return [f"resources/prompts/{p.name}" for p in found if p.stem.split("_")[0] in roles]
 
@@ -105,8 +114,8 @@ def card_facts(w, entry):
     if isinstance(entry, Leak):
         asked = f"{entry.per_type} of each type (on_short: {entry.on_short}), one wording of each"
         return {
-            "Route": "templates: matched, composed, split and checked by rule, no language model",
-            "Facts": entry.facts,
+            "Route": LEAK_ROUTES[entry.route].format(n=entry.max_rounds),
+            "Facts": "extracted from texts by a language model" if entry.facts == "texts" else entry.facts,
             "Questions": asked,
             "Share of the facts that stay set apart, to practise chaining on": str(entry.practice_share),
             "Seed": str(entry.seed),

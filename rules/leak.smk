@@ -15,7 +15,7 @@ rule leak_collect:
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/leak_collect.tsv"
     wildcard_constraints:
-        benchmark=of_kind(Leak),
+        benchmark=leak_of(lambda entry: entry.facts != "texts"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -42,7 +42,7 @@ rule leak_questions:
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/leak_questions.tsv"
     wildcard_constraints:
-        benchmark=of_kind(Leak),
+        benchmark=leak_of(lambda entry: entry.route == "templates"),
     conda:
         "../envs/environment.yaml"
     params:
@@ -57,6 +57,7 @@ rule leak_quality:
     input:
         multihop=f"{LEAK}/multihop.parquet",
         facts=f"{LEAK}/facts.parquet",
+        ratings=lambda w: [f"{LEAK}/ratings.parquet".format(**w)] if leak_raters(benchmark_of(w)) else [],
     output:
         quality=f"{LEAK}/quality.parquet",
         csv=f"{LEAK}/review/en.csv",

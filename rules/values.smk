@@ -34,11 +34,8 @@ def outside(benchmark):
     entry = CONFIG.benchmarks[benchmark]
     if isinstance(entry, Mu2) or entry.source is None:
         return []
-    named = (
-        {n for s in entry.sets.values() for n in (s.file, s.align) if n} if isinstance(entry, Files) else {entry.file}
-    )
     folder = Path(CONFIG.sources[entry.source]).expanduser()
-    return [str(folder / name) for name in sorted(named)]
+    return [str(folder / name) for name in sorted(entry.files())]
 
 
 def check_sources():
@@ -47,7 +44,9 @@ def check_sources():
         missing = [path for path in outside(benchmark) if not Path(path).is_file()]
         if missing:
             entry = CONFIG.benchmarks[benchmark]
-            key, names = ("sets", "the set's file or align") if isinstance(entry, Files) else ("file", "its name")
+            key, names = "sets", "the set's file or align"
+            if isinstance(entry, Leak):
+                key, names = "documents" if entry.facts == "texts" else "file", "its name"
             raise WorkflowError(
                 f"benchmarks.{benchmark}.{key}: no file {', '.join(missing)}; mend {names}, or the folder "
                 f"sources.{entry.source}"

@@ -15,7 +15,14 @@ TV = {"method": "tv", "lr": 1, "epochs": 1}
 SEARCH = {**GA, "select": "mu2_retain_ps"}
 A_NAME = "a name of lower-case letters, digits and _ that starts with a letter or digit"
 BAD = [
-    ("benchmarks/leak/facts", "texts", "benchmarks.leak.facts: texts are read by a language model, .*facts: invented"),
+    ("benchmarks/leak/facts", "texts", "benchmarks.leak.documents: facts texts take the texts' files, .*a.txt: forget"),
+    (
+        "benchmarks/leak/facts",
+        "texts",
+        "benchmarks.leak.facts: role extractor has no offline engine; give it a backend",
+    ),
+    ("benchmarks/leak/documents", {"a.txt": "forget"}, "benchmarks.leak.documents: not read by facts invented"),
+    ("benchmarks/leak/route", "llm", "benchmarks.leak.route: role decomposer has no offline engine; give it a backend"),
     ("benchmarks/leak/facts", "mquake", "benchmarks.leak.source: facts mquake take the key of `sources`"),
     ("benchmarks/leak/source", "mquake", "benchmarks.leak.source: 'mquake' is not read by facts invented"),
     ("benchmarks/leak/forget_share", 1, "benchmarks.leak.forget_share: 1.* should be above 0 and below 1"),

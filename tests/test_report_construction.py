@@ -22,7 +22,11 @@ def test_funnel_and_quality_are_told_by_type_with_a_dash_and_a_reason_for_what_t
     assert steps.benchmark == varied.benchmark == "own" and steps.columns == ("Type", "matched", "kept")
     assert steps.rows == (("HS hypothetical syllogism", "9", "4"), ("CC conjunctive composition", "7", "0"))
     assert varied.rows == (("all", "4", "0.250", "2.000"), ("CC", "0", "–", "–"))
-    assert "0 texts; two or more are compared" in varied.caption
+    assert "0 texts; two or more are compared" in varied.caption and "Ratings" not in varied.caption
+    rated = quality.iloc[:1].assign(measure="llm_rating", value=91.5)
+    write_table(pd.concat([quality, rated]), folder / "quality.parquet", "quality")
+    (varied,) = read_constructions([str(folder / "quality.parquet")])
+    assert varied.rows[0] == ("all", "4", "0.250", "2.000", "91.500") and "Ratings (0-100)" in varied.caption
     assert steps.csv.splitlines() == [
         "Type,matched,kept",
         "HS hypothetical syllogism,9,4",

@@ -2,17 +2,27 @@
 
 
 def leak_quality(
-    multihop: str, facts: str, quality: str, csv: str, xlsx: str, seed: int, review_per_type: int
+    multihop: str, facts: str, quality: str, csv: str, xlsx: str, seed: int, review_per_type: int,
+    ratings: list[str] | str = (),
 ) -> None:  # fmt: skip
-    """Write `quality` (Parquet) of the questions in `multihop`, and a sheet with `review_per_type` of each type."""
+    """Write `quality` (Parquet) of the questions in `multihop`, and a sheet with `review_per_type` of each type.
+
+    `ratings`: what raters say of them, if any were asked.
+    """
+    import pandas as pd
+
     from unlearning.data.leak import quality as figures
+    from unlearning.data.leak.rate_llm import figures as rated
     from unlearning.data.leak.sheet import sheet
     from unlearning.review.csv_file import write_csv
     from unlearning.review.xlsx import write_xlsx
     from unlearning.tables.artifacts import read_table, write_table
 
     questions = read_table(multihop, "multihop")
-    write_table(figures.quality(questions, seed), quality, "quality")
+    found = figures.quality(questions, seed)
+    if ratings:
+        found = pd.concat([found, rated(read_table(ratings, "ratings"), questions)], ignore_index=True)
+    write_table(found, quality, "quality")
     shown = sheet(questions, read_table(facts, "facts"), review_per_type, seed)
     write_csv(shown, csv)
     write_xlsx(shown, xlsx)

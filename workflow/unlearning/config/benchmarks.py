@@ -170,6 +170,10 @@ class Files(Benchmark):
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
 
+    def files(self) -> set[str]:
+        """The files that the sets name, in their folder."""
+        return {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
+
     def spec(self) -> dict:
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
@@ -186,6 +190,22 @@ class Leak(Benchmark):
     )
     source: Name | None = Field(None, description="key of `sources`: the folder of MQuAKE's file or of the texts")
     file: Text = Field("MQuAKE-CF-3k.json", description="MQuAKE's file in that folder, also gzipped")
+    documents: dict[Text, Literal["forget", "retain"]] = Field(
+        {}, description="of texts: each one's file in that folder -> whether what it says is to be forgotten"
+    )
+    chunk_words: Positive = Field(
+        150, description="words of a text that the extractor reads at once, in whole sentences"
+    )
+    route: Literal["templates", "llm"] = Field(
+        "templates", description="who writes and checks the questions: templates and rules, or language models"
+    )
+    asked_per_type: Positive = Field(
+        750, description="matches of each type that are composed, for route llm; more than per_type, as some fail"
+    )
+    max_rounds: Positive = Field(3, description="tries at each question before it is rejected, for route llm")
+    rated_per_type: Count = Field(
+        50, description="kept questions of each type that those of rater_1 to rater_3 rate which roles gives a model"
+    )
     forget_share: Share = Field(
         0.25, description="share of the facts of each relation to be forgotten; of MQuAKE those that its edits change"
     )
@@ -205,6 +225,10 @@ class Leak(Benchmark):
     review_per_type: Count = Field(50, description="kept questions of each type that people's review sheet shows")
     seed: Whole = Field(0, description="seed of the data")
     language: Literal["en"] = Field("en", description="language of the questions")
+
+    def files(self) -> set[str]:
+        """The files that the facts come from, in their folder."""
+        return set(self.documents) if self.facts == "texts" else {self.file}
 
     @property
     def splits(self) -> list[str]:

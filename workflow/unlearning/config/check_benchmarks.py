@@ -41,7 +41,11 @@ def check(config: Config) -> Iterable[str]:
             yield from _route(config, key, benchmark)
         else:
             yield from _source(config, name, benchmark)
-            yield from (_leak if isinstance(benchmark, Leak) else _files)(key, benchmark)
+            if isinstance(benchmark, Leak):
+                yield from _leak(key, benchmark)
+                yield from _leak_models(config, key, benchmark)
+            else:
+                yield from _files(key, benchmark)
 
 
 def offers(benchmark: Benchmark) -> set[str]:
@@ -150,21 +154,34 @@ def _source(config: Config, name: str, benchmark: Files | Leak) -> Iterable[str]
 
 
 def _leak(key: str, benchmark: Leak) -> Iterable[str]:
-    if benchmark.facts == "texts":
-        yield (
-            f"{key}.facts: texts are read by a language model, and the offline route has none; give facts: invented, "
-            "or facts: mquake with the key of sources that names its folder"
-        )
-    if benchmark.facts == "mquake" and benchmark.source is None:
-        yield f"{key}.source: facts mquake take the key of `sources` that names the folder of {benchmark.file}"
+    if benchmark.facts == "texts" and "forget" not in benchmark.documents.values():
+        yield f"{key}.documents: facts texts take the texts' files, one or more of them to forget: {{a.txt: forget}}"
+    if benchmark.facts != "texts" and benchmark.documents:
+        yield f"{key}.documents: not read by facts {benchmark.facts}; leave it out, or say texts"
+    if benchmark.facts != "invented" and benchmark.source is None:
+        what = "the texts" if benchmark.facts == "texts" else benchmark.file
+        yield f"{key}.source: facts {benchmark.facts} take the key of `sources` that names the folder of {what}"
     if benchmark.facts == "invented":
         if benchmark.source is not None:
             yield f"{key}.source: {benchmark.source!r} is not read by facts invented; leave it out, or say mquake"
         if not 0 < benchmark.forget_share < 1:
             yield f"{key}.forget_share: {benchmark.forget_share} should be above 0 and below 1, so that some facts stay"
-    path = PurePosixPath(benchmark.file)
-    if path.is_absolute() or ".." in path.parts:
-        yield f"{key}.file: {benchmark.file!r} should be a path below the folder sources.{benchmark.source}"
+    for name in sorted(benchmark.files()):
+        path, word = PurePosixPath(name), "documents" if benchmark.facts == "texts" else "file"
+        if path.is_absolute() or ".." in path.parts:
+            yield f"{key}.{word}: {name!r} should be a path below the folder sources.{benchmark.source}"
+
+
+def _leak_models(config: Config, key: str, benchmark: Leak) -> Iterable[str]:
+    """What only language models do has one for every role."""
+    if benchmark.facts == "texts":
+        yield from check_llm.offline_problem(config, "extractor", f"{key}.facts")
+    if benchmark.route == "llm":
+        for role in ("composer", "decomposer", "uniqueness"):
+            yield from check_llm.offline_problem(config, role, f"{key}.route")
+        if benchmark.asked_per_type < benchmark.per_type:
+            n = benchmark.per_type
+            yield f"{key}.asked_per_type: {benchmark.asked_per_type} cannot give {n} of each type (per_type); raise it"
 
 
 def _files(key: str, benchmark: Files) -> Iterable[str]:

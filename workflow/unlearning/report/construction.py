@@ -10,6 +10,7 @@ from unlearning.score.tasks import MULTI
 from unlearning.tables.artifacts import read_table
 
 TYPE = "Type"
+RATED = " Ratings (0-100) by language models: of all, by aspect, by rater; gap: how far apart two are on one question."
 
 
 class Construction(NamedTuple):
@@ -58,10 +59,11 @@ def _quality(benchmark: str, table: pd.DataFrame) -> Construction:
         for kind in kinds
     )
     notes = sorted({f"{row.type}: {row.note}" for row in table.itertuples(index=False) if isinstance(row.note, str)})
+    rated = RATED if any(name.startswith("llm_rating") for name in measures) else ""
     return Construction(
         benchmark, "quality", "How varied the kept questions are",
         "Self-BLEU (0-1): how alike the questions are, lower is more varied. Answer entropy (bits): how evenly the "
-        f"answers are spread, higher is more varied.{' A dash: ' + '; '.join(notes) + '.' if notes else ''}",
+        f"answers are spread, higher is more varied.{rated}{' A dash: ' + '; '.join(notes) + '.' if notes else ''}",
         (TYPE, "questions", *measures), rows,
     )  # fmt: skip
 

@@ -191,7 +191,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "quality": (
         Column("type", TEXT, "hs, mp, mt, ll, cc or ds; all = every question"),
-        Column("measure", TEXT, "self_bleu (0-1, lower is more varied), answer_entropy (bits)"),
+        Column("measure", TEXT, "self_bleu (0-1, lower is more varied), answer_entropy (bits), llm_rating… (0-100)"),
         Column("value", REAL, "the figure", null=True),
         Column("n", INT, "questions behind it", "count"),
         Column("note", TEXT, "why there is no figure", null=True),
