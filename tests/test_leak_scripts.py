@@ -98,7 +98,7 @@ def test_a_worked_answer_holds_its_value_and_of_the_candidates_only_the_right_on
     apart = set_apart(world, SHARE, 0)
     chains = templated.to_practise(world, apart, phrases("invented"), 0, 3, 5)
     found = templated.ask(chains, world, phrases("invented")).verified.questions
-    worked = lessons(found, world, phrases("invented")).set_index("example_id")["answer"]
+    worked = lessons(found, world).set_index("example_id")["answer"]
     knowledge = index(world)
     for match in found.itertuples(index=False):
         answer = worked[f"{match.match_id}/0"]

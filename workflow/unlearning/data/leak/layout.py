@@ -3,13 +3,11 @@
 import pandas as pd
 
 from unlearning.data.arrow import Built, table, text_lists, user_messages
-from unlearning.data.leak.knowledge import Knowledge, index
 from unlearning.data.leak.names import is_short
-from unlearning.data.leak.templates import Phrases, capital, fill, sentence, wordings
+from unlearning.data.leak.templates import Phrases, wordings
 from unlearning.seeds import seed_for
 
 LANGUAGE = "en"
-ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth")
 PASSAGE = 3  # sentences
 
 
@@ -22,50 +20,30 @@ def set_apart(facts: pd.DataFrame, share: float, seed: int) -> set[str]:
     return set(staying[: round(share * len(staying))])
 
 
-def lessons(practice: pd.DataFrame, facts: pd.DataFrame, phrases: Phrases) -> pd.DataFrame:
+def lessons(practice: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """Every wording of `practice` (table `multihop`, of facts set apart) with its worked answer.
 
     Columns example_id, knowledge_id, question, answer, value.
     """
-    knowledge, statements = index(facts), dict(zip(facts["fact_id"], facts["statement"], strict=True))
+    statements = dict(zip(facts["fact_id"], facts["statement"], strict=True))
     rows = [
-        (
-            f"{match.match_id}/{number}",
-            match.match_id,
-            question,
-            worked(match, knowledge, statements, phrases),
-            match.answer,
-        )
+        (f"{match.match_id}/{number}", match.match_id, question, worked(match, statements), match.answer)
         for match in practice.itertuples(index=False)
         for number, question in enumerate([match.question, *match.paraphrases])
     ]
     return pd.DataFrame(rows, columns=["example_id", "knowledge_id", "question", "answer", "value"])
 
 
-def worked(match, knowledge: Knowledge, statements: dict[str, str], phrases: Phrases) -> str:
+def worked(match, statements: dict[str, str]) -> str:
     """The answer to `match` (a row of `matches`) with its steps: a small model chains by writing each hop down.
 
-    A step is the sentence of a hop's fact (`statements`: fact -> sentence). For mt that is done for each candidate in
-    turn, called by its place, so that the only one named is the one ruled out.
+    A step is the sentence of a hop's fact (`statements`: fact -> sentence). mt has none, as its steps would name every
+    candidate, which no judge could tell from an answer.
     """
-    facts = [knowledge.facts[ident] for ident in match.fact_ids]
     if match.type == "mt":
-        chains = [
-            _chain(name, candidate, match.relations, knowledge, statements, phrases)
-            for name, candidate in zip(ORDINALS, match.candidate_ids, strict=False)
-        ]
-        return f"{' '.join(chains)} So it is not {match.answer}."
-    steps = [statements[fact.fact_id] for fact in facts[: 1 if match.type in ("ll", "ds") else 2]]
+        return f"It is not {match.answer}."
+    steps = [statements[fact] for fact in match.fact_ids[: 1 if match.type in ("ll", "ds") else 2]]
     return " ".join([same(match.subjects[0], match.bridge), *steps] if match.type == "ll" else steps)
-
-
-def _chain(
-    name: str, candidate: str, relations: list[str], knowledge: Knowledge, statements: dict[str, str], phrases: Phrases
-) -> str:
-    """The two hops from `candidate`, which is called `name`."""
-    first = knowledge.fact_of(candidate, relations[0])
-    said = fill(phrases.relations[relations[0]].statements[0], s=name, o=knowledge.label(first.object_id))
-    return f"{sentence(capital(said))} {statements[knowledge.fact_of(first.object_id, relations[1]).fact_id]}"
 
 
 def same(alias: str, name: str) -> str:
@@ -96,7 +74,7 @@ def build(
         _rows(asked["fact_id"] + "/q" + asked["variant"].astype(str), asked, asked["question"], apart),
         _rows(facts["fact_id"] + "/s", facts, None, apart),
     ]
-    taught = [lessons(practice, facts, phrases), _passages(facts[facts["fact_id"].isin(apart)]), _other_names(facts)]
+    taught = [lessons(practice, facts), _passages(facts[facts["fact_id"].isin(apart)]), _other_names(facts)]
     examples = pd.concat([*shown, *(rows.assign(group="background") for rows in taught)], ignore_index=True)
     splits = pd.DataFrame({"split": split, "knowledge_id": kept["fact_id"], "group": kept["group"]})
     return Built(_examples(examples, benchmark), _items(kept, questions, benchmark), splits)
