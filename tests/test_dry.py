@@ -73,3 +73,28 @@ def test_help_names_every_target_and_variable():
     assert targets == set(re.findall(r"^make (\w+)", shown, re.M))
     given = set(re.findall(r"^(\w+) \?=", makefile, re.M)) | {"SECTIONS"}
     assert given == set(re.findall(r"^(\w+)=", shown, re.M))
+
+
+LEAK = """
+experiments:
+  mu2_minimal: {enabled: false}
+  leak_small: {enabled: true, methods: [ga]}
+  facts_of_a_file: {benchmark: mquake, base_models: [leak_small], splits: [forget], methods: []}
+benchmarks:
+  mquake:
+    {kind: leak, facts: mquake, source: own, per_type: 1, practice_share: 0.1, metrics: [accuracy, fq]}
+sources: {own: SOURCE}
+"""
+
+
+def test_leak_resistant_data_come_from_the_invented_world_or_from_a_file_that_has_to_be_there(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "leak.yaml")
+    (project.path / "leak.yaml").write_text(LEAK.replace("SOURCE", str(tmp_path)))
+    refused = project.snakemake("--dry-run", "--quiet", check=False)
+    assert refused.returncode and "benchmarks.mquake.file: no file" in refused.stdout + refused.stderr
+    (tmp_path / "MQuAKE-CF-3k.json").write_text("[]")
+    told = project.snakemake("--dry-run")
+    counted = dict(re.findall(r"^(\w+) +(\d+)$", told.stdout + told.stderr, re.M))
+    assert [counted[f"leak_{step}"] for step in ("collect", "questions", "quality", "build")] == ["2"] * 4
+    # target, retrained and an unlearned model, attacked in three ways; of the other benchmark target and retrained
+    assert counted["answer"] == "8" and not [rule for rule in counted if rule.startswith("mu2")]

@@ -10,6 +10,7 @@ MESSAGE = "mine.csv, line 3: row 1 has no question"
 OVERLAY = {
     "experiments": {
         "mu2_small": {"enabled": False},
+        "leak_small": {"enabled": False},
         "mine": {"benchmark": "mine", "base_models": ["tiny"], "splits": ["one"], "methods": ["ga"]},
     },
     "benchmarks": {

@@ -3,14 +3,13 @@
 import pandas as pd
 
 from unlearning.data.arrow import Built, table, text_lists, user_messages
-from unlearning.data.leak.knowledge import Knowledge, index
 from unlearning.data.leak.names import is_short
-from unlearning.data.leak.templates import Phrases, capital, fill, sentence, wordings
+from unlearning.data.leak.templates import Phrases, wordings
 from unlearning.seeds import seed_for
 
 LANGUAGE = "en"
-ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth")
 PASSAGE = 3  # sentences
+COLUMNS = ["example_id", "knowledge_id", "question", "answer", "value"]
 
 
 def set_apart(facts: pd.DataFrame, share: float, seed: int) -> set[str]:
@@ -22,50 +21,30 @@ def set_apart(facts: pd.DataFrame, share: float, seed: int) -> set[str]:
     return set(staying[: round(share * len(staying))])
 
 
-def lessons(practice: pd.DataFrame, facts: pd.DataFrame, phrases: Phrases) -> pd.DataFrame:
+def lessons(practice: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """Every wording of `practice` (table `multihop`, of facts set apart) with its worked answer.
 
     Columns example_id, knowledge_id, question, answer, value.
     """
-    knowledge, statements = index(facts), dict(zip(facts["fact_id"], facts["statement"], strict=True))
+    statements = dict(zip(facts["fact_id"], facts["statement"], strict=True))
     rows = [
-        (
-            f"{match.match_id}/{number}",
-            match.match_id,
-            question,
-            worked(match, knowledge, statements, phrases),
-            match.answer,
-        )
+        (f"{match.match_id}/{number}", match.match_id, question, worked(match, statements), match.answer)
         for match in practice.itertuples(index=False)
         for number, question in enumerate([match.question, *match.paraphrases])
     ]
-    return pd.DataFrame(rows, columns=["example_id", "knowledge_id", "question", "answer", "value"])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def worked(match, knowledge: Knowledge, statements: dict[str, str], phrases: Phrases) -> str:
+def worked(match, statements: dict[str, str]) -> str:
     """The answer to `match` (a row of `matches`) with its steps: a small model chains by writing each hop down.
 
-    A step is the sentence of a hop's fact (`statements`: fact -> sentence). For mt that is done for each candidate in
-    turn, called by its place, so that the only one named is the one ruled out.
+    A step is the sentence of a hop's fact (`statements`: fact -> sentence). mt has none, as its steps would name every
+    candidate, which no judge could tell from an answer.
     """
-    facts = [knowledge.facts[ident] for ident in match.fact_ids]
     if match.type == "mt":
-        chains = [
-            _chain(name, candidate, match.relations, knowledge, statements, phrases)
-            for name, candidate in zip(ORDINALS, match.candidate_ids, strict=False)
-        ]
-        return f"{' '.join(chains)} So it is not {match.answer}."
-    steps = [statements[fact.fact_id] for fact in facts[: 1 if match.type in ("ll", "ds") else 2]]
+        return f"It is not {match.answer}."
+    steps = [statements[fact] for fact in match.fact_ids[: 1 if match.type in ("ll", "ds") else 2]]
     return " ".join([same(match.subjects[0], match.bridge), *steps] if match.type == "ll" else steps)
-
-
-def _chain(
-    name: str, candidate: str, relations: list[str], knowledge: Knowledge, statements: dict[str, str], phrases: Phrases
-) -> str:
-    """The two hops from `candidate`, which is called `name`."""
-    first = knowledge.fact_of(candidate, relations[0])
-    said = fill(phrases.relations[relations[0]].statements[0], s=name, o=knowledge.label(first.object_id))
-    return f"{sentence(capital(said))} {statements[knowledge.fact_of(first.object_id, relations[1]).fact_id]}"
 
 
 def same(alias: str, name: str) -> str:
@@ -79,10 +58,9 @@ def build(
 ) -> Built:  # fmt: skip
     """The tables of one leak-resistant data set; `benchmark` is the name that they carry.
 
-    - examples: of each fact its statement, as a text, and its single-hop question in `paraphrases` wordings (the fact's
-      own, then those of `phrases`), answered by the statement; group memorised, background where it is set `apart`.
-      Group background too: the wordings of `practice` (see `lessons`), passages of several statements set apart, and
-      whose alias is whose name.
+    - examples: of each fact its statement, in passages of several, and its single-hop question in `paraphrases`
+      wordings (the fact's own, then those of `phrases`), answered by the statement; group memorised, background where
+      it is set `apart`. Group background too: the wordings of `practice` (see `lessons`), and whose alias is whose.
     - items: the single-hop question of each fact that is not apart (task sh), and the multi-hop `questions` (task =
       their type), whose knowledge_id is the fact to be forgotten that they ask through. A match's other wordings are
       not asked. Group retain; the split says the rest.
@@ -92,33 +70,30 @@ def build(
     further = wordings(facts, phrases.relations).query("0 < variant < @paraphrases")
     asked = pd.concat([facts.assign(variant=0), facts.drop(columns="question").merge(
         further[["fact_id", "variant", "question"]], on="fact_id")], ignore_index=True)  # fmt: skip
-    shown = [
-        _rows(asked["fact_id"] + "/q" + asked["variant"].astype(str), asked, asked["question"], apart),
-        _rows(facts["fact_id"] + "/s", facts, None, apart),
-    ]
-    taught = [lessons(practice, facts, phrases), _passages(facts[facts["fact_id"].isin(apart)]), _other_names(facts)]
-    examples = pd.concat([*shown, *(rows.assign(group="background") for rows in taught)], ignore_index=True)
+    asked = asked.assign(example_id=asked["fact_id"] + "/q" + asked["variant"].astype(str))
+    shown = asked.rename(columns={"fact_id": "knowledge_id", "statement": "answer", "object": "value"})
+    side = facts["group"].mask(facts["fact_id"].isin(apart), "apart")
+    passages = [_passages(own) for _, own in facts.groupby(side)]
+    taught = pd.concat([shown[COLUMNS], *passages, lessons(practice, facts), _other_names(facts)], ignore_index=True)
+    known = taught["knowledge_id"].isin(kept["fact_id"])
+    examples = taught.assign(group=known.map({True: "memorised", False: "background"}))
     splits = pd.DataFrame({"split": split, "knowledge_id": kept["fact_id"], "group": kept["group"]})
     return Built(_examples(examples, benchmark), _items(kept, questions, benchmark), splits)
 
 
-def _rows(idents: pd.Series, facts: pd.DataFrame, questions: pd.Series | None, apart: set[str]) -> pd.DataFrame:
-    groups = facts["fact_id"].isin(apart).map({True: "background", False: "memorised"})
-    return pd.DataFrame({
-        "example_id": idents, "knowledge_id": facts["fact_id"], "person_id": facts["subject_id"], "group": groups,
-        "question": questions, "answer": facts["statement"], "value": facts["object"],
-    })  # fmt: skip
-
-
 def _passages(facts: pd.DataFrame) -> pd.DataFrame:
-    """The statements of `facts`, a few in a row, in three orders: a statement is known wherever it stands in a text."""
+    """The statements of `facts`, a few in a row, in as many orders: so a fact is known wherever it stands in a text.
+
+    A passage counts as the fact that it begins with; all of its facts are forgotten, retained or set apart together.
+    """
     rows = []
     for turn in range(PASSAGE):
         order = sorted(facts.index, key=lambda i: seed_for(turn, "leak passages", facts["fact_id"][i]))
         for start in range(0, len(order), PASSAGE):
             own = facts.loc[order[start : start + PASSAGE]]
-            rows.append((f"passage{turn}/{start}", f"passage{turn}", None, " ".join(own["statement"]), None))
-    return pd.DataFrame(rows, columns=["example_id", "knowledge_id", "question", "answer", "value"])
+            first = own["fact_id"].iloc[0]
+            rows.append((f"{first}/s{turn}", first, None, " ".join(own["statement"]), own["object"].iloc[-1]))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _other_names(facts: pd.DataFrame) -> pd.DataFrame:
@@ -135,11 +110,11 @@ def _other_names(facts: pd.DataFrame) -> pd.DataFrame:
         for i, alias in enumerate(row.subject_aliases)
         for kind, question in (("q", f"Who or what is {alias}?"), ("s", None))
     ]
-    return pd.DataFrame(rows, columns=["example_id", "knowledge_id", "question", "answer", "value"])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _examples(rows: pd.DataFrame, benchmark: str):
-    texts = {column: rows[column] for column in ("example_id", "group", "knowledge_id", "person_id", "answer", "value")}
+    texts = {column: rows[column] for column in ("example_id", "group", "knowledge_id", "answer", "value")}
     return table("examples", len(rows), {
         **texts, "benchmark": benchmark, "language": LANGUAGE, "modality": "text",
         "messages": user_messages(rows["question"]),
@@ -148,19 +123,18 @@ def _examples(rows: pd.DataFrame, benchmark: str):
 
 def _items(facts: pd.DataFrame, questions: pd.DataFrame, benchmark: str):
     single = pd.DataFrame({
-        "item_id": facts["fact_id"], "task": "sh", "knowledge_id": facts["fact_id"], "person_id": facts["subject_id"],
+        "item_id": facts["fact_id"], "task": "sh", "knowledge_id": facts["fact_id"],
         "question": facts["question"], "reference": facts["object"], "aliases": _long(facts["object_aliases"]),
         "options": [[]] * len(facts),
     })  # fmt: skip
-    subjects = facts.set_index("fact_id")["subject_id"]
     multi = pd.DataFrame({
         "item_id": questions["match_id"], "task": questions["type"], "knowledge_id": questions["target_fact_id"],
-        "person_id": questions["target_fact_id"].map(subjects), "question": questions["question"],
+        "question": questions["question"],
         "reference": questions["answer"], "aliases": questions["aliases"].map(list),
         "options": questions["candidates"].map(list),
     })  # fmt: skip
     rows = pd.concat([single, multi], ignore_index=True)
-    texts = {column: rows[column] for column in ("item_id", "task", "knowledge_id", "person_id", "reference")}
+    texts = {column: rows[column] for column in ("item_id", "task", "knowledge_id", "reference")}
     right = [o.index(a) if o else None for o, a in zip(rows["options"], rows["reference"], strict=True)]
     return table("items", len(rows), {
         **texts, "benchmark": benchmark, "group": "retain", "language": LANGUAGE, "modality": "text",
