@@ -161,3 +161,12 @@ def test_questions_are_composed_checked_rated_and_nothing_is_asked_twice(endpoin
     leak_rate_llm(**paths, seed=0, rated_per_type=1, **asking(endpoint, tmp_path, "rater_1"))
     rated = read_table(paths["ratings"], "ratings")
     assert len(rated) == endpoint.asked["rater_1"] == 6 and set(rated["naturalness"]) == {71}
+
+    from leak_quality import leak_quality
+
+    sheets = {ending: str(tmp_path / f"en.{ending}") for ending in ("csv", "xlsx")}
+    figures = at(tmp_path, "multihop", "facts", "quality")
+    leak_quality(**figures, **sheets, seed=0, review_per_type=1, ratings=[paths["ratings"]])
+    measured = read_table(figures["quality"], "quality").set_index(["type", "measure"])["value"]
+    assert measured["all", "llm_rating"] == measured["mt", "llm_rating_rater_1"] == pytest.approx((90 + 80 + 71) / 3)
+    assert 0 < measured["all", "self_bleu"] <= 1

@@ -3,11 +3,11 @@
 
 def leak_quality(
     multihop: str, facts: str, quality: str, csv: str, xlsx: str, seed: int, review_per_type: int,
-    ratings: list[str] | str = (),
+    ratings: list[str] = (),
 ) -> None:  # fmt: skip
     """Write `quality` (Parquet) of the questions in `multihop`, and a sheet with `review_per_type` of each type.
 
-    `ratings`: what raters say of them, if any were asked.
+    `ratings`: one table of what raters say of them, or none.
     """
     import pandas as pd
 
@@ -19,10 +19,8 @@ def leak_quality(
     from unlearning.tables.artifacts import read_table, write_table
 
     questions = read_table(multihop, "multihop")
-    found = figures.quality(questions, seed)
-    if ratings:
-        found = pd.concat([found, rated(read_table(ratings, "ratings"), questions)], ignore_index=True)
-    write_table(found, quality, "quality")
+    said = [rated(read_table(path, "ratings"), questions) for path in ratings]
+    write_table(pd.concat([figures.quality(questions, seed), *said], ignore_index=True), quality, "quality")
     shown = sheet(questions, read_table(facts, "facts"), review_per_type, seed)
     write_csv(shown, csv)
     write_xlsx(shown, xlsx)
