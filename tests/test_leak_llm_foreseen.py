@@ -112,9 +112,11 @@ def test_what_is_asked_of_a_text_is_foreseen_before_anything_is_extracted(tmp_pa
     asked = foreseen.leak_questions_llm(**given, asked_per_type=7, sampling=SAMPLING, max_rounds=ROUNDS)
     kinds = len(TYPES) - 1  # mp takes rules, and there are none for words that are not known yet
     assert [len(found.prompts) for found in asked] == [7 * kinds, 21 * kinds, 21 * kinds]
-    del given["prompts"]
+    prompts = given.pop("prompts")
     foreseen.stand_in_questions(**given, multihop=made["multihop"], per_type=7)
     assert len(read_table(made["multihop"], "multihop")) == 7 * kinds
+    (rated,) = foreseen.leak_rate_llm(made["multihop"], given["facts"], prompts, 0, 5, {"rater_1": {"max_tokens": 9}})
+    assert len(rated.prompts) == 5 * kinds
 
 
 def test_questions_yet_to_be_made_are_rated_as_often_as_any_could_be(tmp_path):

@@ -50,9 +50,15 @@ def leak_questions_llm(
 def leak_rate_llm(
     multihop: str, facts: str, prompts: list[str], seed: int, rated_per_type: int, sampling: dict
 ) -> list[Asked]:
-    """Every question that is drawn, by every rater."""
+    """Every question that is drawn, by every rater.
+
+    A fact that is yet to be extracted is said by its identifier, which is its three names.
+    """
     watch = Watch(prompts, sampling, 1)
     questions, known = draw(read_table(multihop, "multihop"), rated_per_type, seed), read_table(facts, "facts")
+    if known.empty:
+        used = sorted({ident for ids in questions["fact_ids"] for ident in ids})
+        known = pd.DataFrame({"fact_id": used, "statement": [f"The of is {ident}." for ident in used]})
     return [
         found for role in sampling for found in watch.asked(lambda r=role: rate(questions, known, watch.tools, (r,)))
     ]
@@ -69,8 +75,15 @@ def _drawn(
 
 
 def _any_matches(per_type: int, phrases: Phrases, candidates: int) -> tuple[pd.DataFrame, Knowledge]:
-    """`per_type` matches of each type, of a fact base in which every name is NAME characters long."""
-    n = candidates + 2
+    """`per_type` matches of each type of `_any_facts`."""
+    knowledge = index(_any_facts(candidates + 2))
+    one = match_all(knowledge, phrases.rules, 0, candidates=candidates).drop_duplicates("type")
+    many = [one.assign(match_id=one["match_id"] + f"/{number}") for number in range(per_type)]
+    return pd.concat(many, ignore_index=True), knowledge
+
+
+def _any_facts(n: int) -> pd.DataFrame:
+    """A table `facts` of `n` people and what two facts about each lead to; every name is NAME characters long."""
     people, places, things, links = ([f"{kind}{i} ".ljust(NAME, "x") for i in range(n)] for kind in "pltr")
     said = [
         link
@@ -82,10 +95,7 @@ def _any_matches(per_type: int, phrases: Phrases, candidates: int) -> tuple[pd.D
     ]  # fmt: skip
     rows = [("text", 0, subject, [f"{subject[:-1]}y"], link, object_, [], None) for subject, link, object_ in said]
     chunks = pd.DataFrame({"document": ["text"], "chunk": [0], "start": [0], "text": [""]})
-    facts = merge(pd.DataFrame(rows, columns=EXTRACTED), chunks, {"text"})
-    one = match_all(index(facts), phrases.rules, 0, candidates=candidates).drop_duplicates("type")
-    many = [one.assign(match_id=one["match_id"] + f"/{number}") for number in range(per_type)]
-    return pd.concat(many, ignore_index=True), index(facts)
+    return merge(pd.DataFrame(rows, columns=EXTRACTED), chunks, {"text"})
 
 
 def stand_in_extracted(extracted: str, unread: str) -> None:
