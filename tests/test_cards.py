@@ -205,7 +205,7 @@ def test_the_card_names_the_checks_that_ran_those_of_language_models_where_there
 
 def test_a_reason_that_no_card_explains_cannot_be_given(tables):
     with pytest.raises(
-        KeyError, match="unknown check 'equivalent'; there are: answer_contains_value, back_translation"
+        KeyError, match="unknown check 'equivalent'; there are: aliases, answer_contains_value, back_translation"
     ):
         reason("equivalent", "why")
     with pytest.raises(KeyError, match="unknown check 'reviewed'"):
