@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from spread import spread
 from unlearning.cache import code, ledger, provenance, store
 
 LEDGER = Path("results/.ledger")
@@ -85,7 +86,10 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
 
 def _run(snakemake, function: Callable, restore: bool) -> None:
     started = time.perf_counter()
-    os.environ["OMP_NUM_THREADS"] = str(snakemake.threads)  # read when torch is imported, in the script's function
+    scale = json.loads(snakemake.resources.get("scale", "{}"))
+    processes = scale.pop("processes", 1)
+    threads = max(snakemake.threads // processes, 1)
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # read when torch is imported, in the script's function
     job = snakemake.params.job
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     made = _each(outputs)
@@ -95,7 +99,11 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     restored = restore and store.restore(STORE, key, made)
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
-        whole = function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
+        values = json.loads(json.dumps(job["values"])) | ({"scale": scale} if scale else {})
+        if processes > 1:
+            whole = spread(function, job["script"], {**inputs, **outputs, **values}, processes)
+        else:
+            whole = function(**inputs, **outputs, **values)
         _check_code(job)
         if restore and whole is not False:
             store.save(STORE, key, made)

@@ -32,6 +32,20 @@ class Threads(Section):
     complete: Positive = Field(1, description="threads of a bulk LLM job")
 
 
+class Scale(Section):
+    """How a training job is spread and kept small. But for rounding results do not depend on it: nothing runs again."""
+
+    processes: Positive = Field(
+        1, description="processes that train a model together, each on a GPU of its own or on threads.train CPU threads"
+    )
+    sharding: Literal["none", "full"] = Field(
+        "none", description="full = each process keeps a part of weights, gradients and optimiser (`fully_shard`)"
+    )
+    gradient_checkpointing: bool = Field(
+        False, description="compute what a layer made again when it is needed instead of keeping it"
+    )
+
+
 class Experiment(Section):
     """What is run: every combination of what is listed here."""
 
@@ -59,6 +73,7 @@ class Config(Section):
     only: Name | None = Field(None, description="run the experiments of this benchmark only (`make run ONLY=mu2`)")
     gpus: Gpus = Field(Gpus(), description="GPUs per job; independent of `device`")
     threads: Threads = Field(Threads(), description="CPU threads per job")
+    scale: Scale = Field(Scale(), description="several processes per training job, and what saves memory")
     sources: dict[Name, Text] = Field(
         {}, description="folders outside the project, by name: --config 'sources={tofu: /path}'"
     )
