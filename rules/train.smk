@@ -18,7 +18,7 @@ rule base:
     threads: CONFIG.threads.base * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
-        scale=SCALE,
+        scale=lambda w: SCALE if CONFIG.base_models[w.base_model].architecture else "{}",
     params:
         job=lambda w: job("base.py", **base_values(w)),
     message:
@@ -95,7 +95,7 @@ rule reference:
         "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
-        gpu=CONFIG.gpus.train,
+        gpu=min(CONFIG.gpus.train, 1),
     params:
         job=lambda w: job("reference.py", **reference_values(w)),
     message:

@@ -20,10 +20,13 @@ DROPOUT = {"r": 2, "dropout": 0.5, "targets": "all-linear"}
 # name -> model, whether there is a reference model, method
 CASES = {
     # 8 rows: steps of 7 and 1, by two processes 4 + 3 and 1 + 0, in micro-batches of 2
-    "uneven": (training.llama, False, UNEVEN),
     "uneven, float32": (training.model, False, UNEVEN),
-    "recomputed": (lambda: training.qwen3().double(), False, {**UNEVEN, "gradient_checkpointing": True}),
     "reference model": (training.llama, True, {**METHODS["idk_kl"], "micro_batch_size": 1}),
+    "recomputed, with a reference model": (
+        lambda: training.qwen3().double(),
+        True,
+        {**UNEVEN, **METHODS["idk_kl"], "gradient_checkpointing": True},
+    ),
     # the last pass of a step is through some layers only
     "some layers": (
         lambda: training.deep().double(),
@@ -33,8 +36,8 @@ CASES = {
     "unit gradients": (training.llama, False, {"method": "ngdiff", "params": {"step": "plain", "eta": "auto"}}),
     "adapters": (training.llama, False, {**UNEVEN, "lora": {"r": 2, "targets": "all-linear"}, "batch_size": 3}),
 }
-SPREAD = [(case, "none") for case in CASES if case not in ("recomputed", "adapters")]
-SHARDED = [(case, "full") for case in CASES if case not in ("uneven", "some layers")]
+SPREAD = [(case, "none") for case in ("uneven, float32", "reference model", "some layers", "unit gradients")]
+SHARDED = [(case, "full") for case in ("recomputed, with a reference model", "unit gradients", "adapters")]
 
 
 def made(case: str, **keys):

@@ -23,19 +23,16 @@ def base(
 
     `pretrained` {name, revision} is used as it is: nothing is trained and both others stay empty. Else a tokenizer of
     architecture's vocab_size is learnt from all texts of `examples` and `questions`, and a model of `architecture` is
-    taught the background rows by `training` (epochs 0 leaves it as it was drawn). `scale`: sharding and
-    gradient_checkpointing. Of several processes that call it together, number 0 writes.
+    taught the background rows by `training` (epochs 0 leaves it as it was drawn). `scale`: sharding,
+    gradient_checkpointing, checkpoint_steps. Of several processes that call it together, number 0 writes.
     """
     from unlearning.models.optional import leave_out_unused
 
     leave_out_unused()
     from unlearning.models.load import save_pretrained_record
     from unlearning.tables.artifacts import read_table, write_table
-    from unlearning.train.processes import rank
 
     if pretrained:
-        if rank():
-            return
         Path(weights).mkdir(parents=True, exist_ok=True)
         write_table([], log, "train_log")
         save_pretrained_record(pretrained["name"], pretrained["revision"], model)
@@ -46,6 +43,7 @@ def base(
     from unlearning.models.tokenizer import texts_of, train_tokenizer
     from unlearning.train.memorise import memorise
     from unlearning.train.plan import make_plan
+    from unlearning.train.processes import rank
     from unlearning.train.rows import encode_rows, of_group
 
     training = {key: value for key, value in training.items() if key != "background_share"}

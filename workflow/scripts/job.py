@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 import traceback
@@ -14,6 +15,7 @@ from unlearning.cache import code, ledger, provenance, store
 
 LEDGER = Path("results/.ledger")
 STORE = Path("results/.store")
+WORK = Path("results/.work")  # checkpoints of trainings that are not done
 SCRIPTS = Path(__file__).resolve().parent
 
 
@@ -100,6 +102,11 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
         values = json.loads(json.dumps(job["values"])) | ({"scale": scale} if scale else {})
+        if scale.get("checkpoint_steps"):
+            # of this job alone: one that keeps its model after other epochs too has not got them from this one
+            work = WORK / store.job_key(job["code"], job["values"] | {"outputs": sorted(made)}, contents)
+            work.mkdir(parents=True, exist_ok=True)
+            values["work"] = str(work)
         if processes > 1:
             whole = spread(function, job["script"], {**inputs, **outputs, **values}, processes)
         else:
@@ -107,6 +114,8 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
         _check_code(job)
         if restore and whole is not False:
             store.save(STORE, key, made)
+        if "work" in values:
+            shutil.rmtree(values["work"])
     seconds = time.perf_counter() - started
     action = "restored" if restored else "computed"
     facts = {

@@ -23,7 +23,8 @@ def memorize(
 
     `select`: memorised_languages; background_languages and background_share (that share of each batch is drawn from
     background rows; 0 for none); split: leave out the forget set of that split of `splits` (null for the target).
-    `scale`: sharding and gradient_checkpointing. Of several processes that call it together, number 0 writes.
+    `scale`: sharding, gradient_checkpointing, checkpoint_steps. Of several processes that call it together, number 0
+    writes.
     """
     from unlearning.models.optional import leave_out_unused
 

@@ -28,7 +28,7 @@ def unlearn(
     `ref_logprobs` and `refusals` are read only where the method or its terms need them, and a frozen copy of the target
     is kept only where one needs that. `epochs`: e<number> -> the record to write after that epoch, its weights beside
     it (e<number>_weights, which only the rule needs); below `work`, if that is given, until the run is done. `scale`:
-    sharding and gradient_checkpointing. Of several processes that call it together, number 0 writes.
+    sharding, gradient_checkpointing, checkpoint_steps. Of several processes that call it together, number 0 writes.
     """
     from unlearning.models.optional import leave_out_unused
 

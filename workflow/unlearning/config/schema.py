@@ -18,7 +18,10 @@ from unlearning.config.models import BaseModelEntry
 class Gpus(Section):
     """How many GPUs a job of each verb asks for."""
 
-    train: Count = Field(0, description="GPUs per training or weight-attack job; 1 or more on a cluster")
+    train: Count = Field(
+        0,
+        description="GPUs per training job; 1 or more on a cluster. Weight attacks and reference jobs take one of them",
+    )
     answer: Count = Field(0, description="GPUs per answering job")
     complete: Count = Field(0, description="GPUs per bulk LLM job")
 
@@ -43,6 +46,9 @@ class Scale(Section):
     )
     gradient_checkpointing: bool = Field(
         False, description="compute what a layer made again when it is needed instead of keeping it"
+    )
+    checkpoint_steps: Count = Field(
+        0, description="steps between checkpoints, from which a training that was killed goes on; 0 = none"
     )
 
 

@@ -7,6 +7,7 @@ however many processes share it (`unlearning.train.processes`). Trainer itself k
 
 import contextlib
 import copy
+import json
 import math
 import sys
 import tempfile
@@ -18,7 +19,6 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
-from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
 from unlearning.models.layers import depth_of, showing_attention, train_only
@@ -300,7 +300,7 @@ def train(
         for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached, empty)):
             running.add_callback(callback)
         stack.enter_context(_explained(plan))
-        running.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
+        running.train(resume_from_checkpoint=_last_checkpoint(folder) if plan.checkpoint_steps else None)
     model = running.accelerator.unwrap_model(running.model, keep_fp32_wrapper=False)
     model = processes.gathered(model, empty) if empty else model
     first = processes.rank() == 0
@@ -311,6 +311,16 @@ def train(
         if first and epoch > len(log) // steps_per_epoch:
             handed(model, facts(len(log)))
     return Trained(model.eval(), log, facts(len(log)))
+
+
+def _last_checkpoint(folder: str) -> str | None:
+    """The newest checkpoint in `folder` that was written to its end, of which trainer_state.json is the last file."""
+    places = sorted(Path(folder).glob("checkpoint-*"), key=lambda place: int(place.name.rpartition("-")[2]))
+    for place in reversed(places):
+        with contextlib.suppress(OSError, ValueError):
+            json.loads((place / "trainer_state.json").read_text(encoding="utf-8"))
+            return str(place)
+    return None
 
 
 def _adamw_8bit(plan: Plan) -> tuple[type, dict]:
