@@ -21,14 +21,13 @@ DROPOUT = {"r": 2, "dropout": 0.5, "targets": "all-linear"}
 CASES = {
     # 8 rows: steps of 7 and 1, by two processes 4 + 3 and 1 + 0, in micro-batches of 2
     "uneven, float32": (training.model, False, UNEVEN),
-    "reference model": (training.llama, True, {**METHODS["idk_kl"], "micro_batch_size": 1}),
     "recomputed, with a reference model": (
         lambda: training.qwen3().double(),
         True,
         {**UNEVEN, **METHODS["idk_kl"], "gradient_checkpointing": True},
     ),
     # the last pass of a step is through some layers only
-    "some layers": (
+    "some layers, and a reference model": (
         lambda: training.deep().double(),
         True,
         {"forget": "npo", "retain": "mse_hidden", "batch_size": 3, "micro_batch_size": 1, "weight_decay": 0.1},
@@ -36,7 +35,7 @@ CASES = {
     "unit gradients": (training.llama, False, {"method": "ngdiff", "params": {"step": "plain", "eta": "auto"}}),
     "adapters": (training.llama, False, {**UNEVEN, "lora": {"r": 2, "targets": "all-linear"}, "batch_size": 3}),
 }
-SPREAD = [(case, "none") for case in ("uneven, float32", "reference model", "some layers", "unit gradients")]
+SPREAD = [(case, "none") for case in ("uneven, float32", "some layers, and a reference model", "unit gradients")]
 SHARDED = [(case, "full") for case in ("recomputed, with a reference model", "unit gradients", "adapters")]
 
 
