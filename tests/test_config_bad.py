@@ -18,6 +18,8 @@ BAD = [
     ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
     ("base_models/small/methods", {"npo": {"params": {"bta": 1}}}, "base_models.small.methods.npo.params: no hyper"),
     ("benchmarks/mu2/metrics", ["ps", "ps"], "benchmarks.mu2.metrics: a metric is listed twice"),
+    ("scale", {"sharding": "full"}, "scale.sharding: full spreads weights over several .*processes to 2 or more"),
+    ("scale", {"sharding": "full", "processes": 2, "checkpoint_steps": 9}, "scale.checkpoint_steps: .*set it to 0, or"),
     ("metods", {}, "unknown key metods. Did you mean 'methods'?"),
     ("methods/npo_gd/bta", 0.1, "unknown key methods.npo_gd.bta"),
     ("methods/npo_gd/learning_rate", 0.1, "Known keys here: .*lr"),

@@ -18,6 +18,10 @@ RESERVED = ("base", "target", "retrain")
 
 def check(config: Config) -> Iterable[str]:
     """The problems of every base model, method and attack."""
+    if config.scale.sharding == "full" and config.scale.processes < 2:
+        yield "scale.sharding: full spreads weights over several processes; set scale.processes to 2 or more, or none"
+    if config.scale.sharding == "full" and config.scale.checkpoint_steps:
+        yield "scale.checkpoint_steps: there are no checkpoints of sharded weights; set it to 0, or sharding to none"
     for name, entry in config.base_models.items():
         yield from _model(f"base_models.{name}", entry)
     for name, method in config.methods.items():

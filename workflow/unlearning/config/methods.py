@@ -28,6 +28,9 @@ class Method(Section):
     lr: Number = Field(gt=0, description="peak learning rate")
     schedule: Literal["cosine", "linear", "constant"] = Field("linear", description="learning rate after warm-up")
     warmup: Share = Field(0.1, description="share of the steps that warm up")
+    optimizer: Literal["adamw", "adamw_8bit"] = Field(
+        "adamw", description="adamw_8bit keeps its state in a quarter of the memory"
+    )
     weight_decay: Number = Field(0.0, ge=0, description="AdamW weight decay")
     betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
     max_grad_norm: Number = Field(1.0, gt=0, description="gradient clipping")
