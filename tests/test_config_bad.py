@@ -390,3 +390,11 @@ def test_background_rows_that_there_are_not_are_not_trained_on():
         parse(config)
     config["base_models"]["tofu_small"]["target"]["background_share"] = 0
     assert parse(config)
+
+
+def test_attention_maps_and_sharded_weights_are_refused_together():
+    shifting = {"forget": "attention_shift", "retain": "gd", "lr": 1e-3, "epochs": 1}
+    config = changed("methods/npo_gd", shifting, changed("scale", {"processes": 2, "sharding": "full"}))
+    with pytest.raises(ConfigError, match="methods: npo_gd reads attention maps.*set scale.sharding: none"):
+        parse(config)
+    parse(changed("scale", {"processes": 2}, config))

@@ -14,6 +14,7 @@ import training
 from learning import learn
 from unlearning.models.small import small_model
 from unlearning.train import loop
+from unlearning.train.plan import make_plan
 
 sys.path.append(str(Path(__file__).parents[1] / "workflow/scripts"))
 
@@ -130,3 +131,9 @@ def test_without_torchao_the_8_bit_optimiser_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torchao.optim", None)
     with pytest.raises(ValueError, match="adamw_8bit needs the package torchao.*pip install torchao"):
         learn(training.model(), optimizer="adamw_8bit")
+
+
+@pytest.mark.parametrize("keys", [{"retain": "attention_shift"}, {"checkpoint_steps": 2}])
+def test_what_sharded_weights_do_not_serve_is_refused(keys):
+    with pytest.raises(ValueError, match="sharding: none"):
+        make_plan({"forget": "ga", "lr": 1e-3, "epochs": 1, "sharding": "full", **keys})

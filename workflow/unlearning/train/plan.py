@@ -131,6 +131,8 @@ def make_plan(entry: dict, where: str = "training") -> Plan:
         raise PlanError(
             f"{where}: no checkpoints are kept of sharded weights; set checkpoint_steps: 0 or sharding: none"
         )
+    if plan.sharding == "full" and "attention" in plan.needs():
+        raise PlanError(f"{where}: gradients of attention maps do not reach sharded weights; set sharding: none")
     known = sorted({key for term in plan.terms().values() for key in (*term.params, *term.settings)} | {*plan.own()})
     if strange := sorted(set(plan.params) - set(known)):
         told = f"are unknown to {plan.method}; it knows"
