@@ -101,9 +101,13 @@ BAD = [
     ),
     (
         "methods/npo_gd/params",
-        {"reduction": "token_sum"},
-        "params.reduction: no choice .*There are: sequence_sum",
+        {"reduction": "sequence_sum"},
+        "npo_gd.params.reduction: this is a key of the method itself; write it as methods.npo_gd.reduction",
     ),
+    ("methods/npo_gd/params", {"beta": float("inf")}, "npo_gd.params.beta: inf should be a number, and not infinite"),
+    ("methods/npo_gd/betas", [0.9, 1.0], "npo_gd.betas.*less than 1"),
+    ("methods/npo_gd/forget_weight", -1, "npo_gd.forget_weight: should be at least 0"),
+    ("methods/x", {**GA, "forget_weight": 0}, "methods.x: with these weights there is no loss"),
     (
         "methods/x",
         {"forget": "dpo", "params": {"scale": "one_over_bta", "delta": 1}, "lr": 1e-4, "epochs": 1},

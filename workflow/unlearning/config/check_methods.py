@@ -76,7 +76,12 @@ def _method(key: str, method: Method, params: dict) -> Iterable[str]:
         where, what = (f"{key}.method", "method") if folder == "methods" else (f"{key}.{folder}", f"{folder} term")
         yield from known(where, name, available(folder), what)
         modules += [f"unlearning.{folder}.{name}"] if name in available(folder) else []
-    yield from parameters.check(f"{key}.params", params, modules, "hyper-parameter")
+    if method.method == "pair" and not method.forget_weight and (method.retain == "none" or not method.retain_weight):
+        yield f"{key}: with these weights there is no loss; give forget_weight or the weight of a retain term above 0"
+    if "reduction" in params:
+        yield f"{key}.params.reduction: this is a key of the method itself; write it as {key}.reduction"
+    own = {name: value for name, value in params.items() if name != "reduction"}
+    yield from parameters.check(f"{key}.params", own, modules, "hyper-parameter")
 
 
 def _candidates(key: str, method: Method) -> Iterable[str]:

@@ -36,7 +36,8 @@ class Threads(Section):
 
 
 class Scale(Section):
-    """How a training job is spread and kept small. But for rounding results do not depend on it: nothing runs again."""
+    """How a training job is spread and kept small. But for rounding results do not depend on it: a change makes the
+    report again, which shows the configuration, and nothing else."""
 
     processes: Positive = Field(
         1, description="processes that train a model together, each on a GPU of its own or on threads.train CPU threads"
