@@ -25,6 +25,7 @@ from unlearning.models.small import small_model
 from unlearning.models.tokenizer import texts_of, train_tokenizer
 from unlearning.registry import ROOT
 from unlearning.tables.artifacts import read_table, write_table
+from unlearning.train.loop import TermTrainer
 from unlearning.train.plan import Plan
 from unlearning.train.rows import of_split
 
@@ -50,11 +51,18 @@ def make_target(folder: Path) -> int:
 def script(name: str, holding: bool = False, **arguments) -> int:
     """Run a script of the workflow; the peak of resident memory of this process so far, in bytes (Linux).
 
-    `holding` makes every method ask for a reference model.
+    `holding` makes every method ask for a reference model, and read it in each step.
     """
     if holding:
-        asked = Plan.needs
+        asked, compute = Plan.needs, TermTrainer.compute_loss
         Plan.needs = lambda plan: asked(plan) | {"reference_model"}
+
+        def reading(trainer, *args, **kwargs):
+            for parameter in trainer.reference.parameters():
+                parameter.sum()  # weights come into memory when they are read
+            return compute(trainer, *args, **kwargs)
+
+        TermTrainer.compute_loss = reading
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
