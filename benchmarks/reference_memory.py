@@ -31,7 +31,7 @@ from unlearning.train.rows import of_split
 
 WIDE = {"hidden": 1024, "layers": 4, "heads": 8, "intermediate": 2816}
 BATCH, STEPS = 4, 2
-LOW, HIGH = 0.9, 1.1  # what the peaks may be apart, in models
+LOW, HIGH = 0.5, 1.5  # what the peaks are apart, in models: the question is none (0) or one (1); they scatter by 0.2
 PAIRS = [("npo", "gd"), ("dpo", "ap"), ("simnpo", "gd")]
 MIB = 2**20
 
