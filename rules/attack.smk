@@ -22,7 +22,7 @@ rule attack_weights:
         "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
-        gpu=CONFIG.gpus.train,
+        gpu=min(CONFIG.gpus.train, 1),
     params:
         job=lambda w: job(
             "attack_weights.py",

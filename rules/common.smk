@@ -1,5 +1,6 @@
 # Needs: the configuration. Makes: CONFIG, RUNS, and the functions that the other files' rules share.
 import functools
+import json
 
 import yaml
 
@@ -32,6 +33,9 @@ except ValueError as error:
     raise WorkflowError(str(error))
 
 SEVERAL = several_epochs(RUNS)
+
+# How a training job is spread: a resource, since what it makes does not depend on it and params would make it run again.
+SCALE = json.dumps(CONFIG.scale.model_dump())
 
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
 

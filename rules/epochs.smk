@@ -33,9 +33,10 @@ for scored, epochs in SEVERAL.items():
             **dict(zip(("benchmark", "base_model", "method"), scored)),
         conda:
             "../envs/environment.yaml"
-        threads: CONFIG.threads.train
+        threads: CONFIG.threads.train * CONFIG.scale.processes
         resources:
             gpu=CONFIG.gpus.train,
+            scale=SCALE,
         params:
             job=lambda w: job("unlearn.py", terms(w), **unlearn_values(w)),
         message:

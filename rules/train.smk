@@ -15,9 +15,10 @@ rule base:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/base/s{seed}.tsv"
     conda:
         "../envs/environment.yaml"
-    threads: CONFIG.threads.base
+    threads: CONFIG.threads.base * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        scale=lambda w: SCALE if CONFIG.base_models[w.base_model].architecture else "{}",
     params:
         job=lambda w: job("base.py", **base_values(w)),
     message:
@@ -40,9 +41,10 @@ rule target:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/target/s{seed}.tsv"
     conda:
         "../envs/environment.yaml"
-    threads: CONFIG.threads.train
+    threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        scale=SCALE,
     params:
         job=lambda w: job("memorize.py", **memorize_values(w, "target")),
     message:
@@ -66,9 +68,10 @@ rule retrain:
         "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/retrain/s{seed}.tsv"
     conda:
         "../envs/environment.yaml"
-    threads: CONFIG.threads.train
+    threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        scale=SCALE,
     params:
         job=lambda w: job("memorize.py", **memorize_values(w, "retrain")),
     message:
@@ -92,7 +95,7 @@ rule reference:
         "../envs/environment.yaml"
     threads: CONFIG.threads.train
     resources:
-        gpu=CONFIG.gpus.train,
+        gpu=min(CONFIG.gpus.train, 1),
     params:
         job=lambda w: job("reference.py", **reference_values(w)),
     message:
@@ -134,9 +137,10 @@ rule unlearn:
         method="|".join(f"{name}~[0-9]+" if name in SEARCHED else name for name in CONFIG.methods),
     conda:
         "../envs/environment.yaml"
-    threads: CONFIG.threads.train
+    threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        scale=SCALE,
     params:
         job=lambda w: job("unlearn.py", terms(w), **unlearn_values(w)),
     message:

@@ -23,7 +23,7 @@ import accept_llm
 import accept_methods
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed", "methods")
+SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed", "loop", "methods")
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
 results: list[bool] = []
@@ -277,9 +277,10 @@ def main() -> None:
             accept_llm.llm(show, make, first)
         if "speed" in wanted:
             accept_llm.speed(show, make, clone(work / "before"), clone(work / "after"))
-        if "methods" in wanted:
+        if "loop" in wanted:
             accept_methods.speed(show, first)
             accept_methods.memory(show, first)
+        if "methods" in wanted:
             accept_methods.every(show, make, Scores, clone(work / "methods"))
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -37,6 +37,8 @@ BAD = [
     ("methods/npo_gd/params", {"beta": "hot"}, "methods.npo_gd.params.beta: 'hot' should be a number"),
     ("base_models/small/methods", {"npo": {"params": {"bta": 1}}}, "base_models.small.methods.npo.params: no hyper"),
     ("benchmarks/mu2/metrics", ["ps", "ps"], "benchmarks.mu2.metrics: a metric is listed twice"),
+    ("scale", {"sharding": "full"}, "scale.sharding: full spreads weights over several .*processes to 2 or more"),
+    ("scale", {"sharding": "full", "processes": 2, "checkpoint_steps": 9}, "scale.checkpoint_steps: .*set it to 0, or"),
     ("metods", {}, "unknown key metods. Did you mean 'methods'?"),
     ("methods/npo_gd/bta", 0.1, "unknown key methods.npo_gd.bta"),
     ("methods/npo_gd/learning_rate", 0.1, "Known keys here: .*lr"),
@@ -118,9 +120,13 @@ BAD = [
     ),
     (
         "methods/npo_gd/params",
-        {"reduction": "token_sum"},
-        "params.reduction: no choice .*There are: sequence_sum",
+        {"reduction": "sequence_sum"},
+        "npo_gd.params.reduction: this is a key of the method itself; write it as methods.npo_gd.reduction",
     ),
+    ("methods/npo_gd/params", {"beta": float("inf")}, "npo_gd.params.beta: inf should be a number, and not infinite"),
+    ("methods/npo_gd/betas", [0.9, 1.0], "npo_gd.betas.*less than 1"),
+    ("methods/npo_gd/forget_weight", -1, "npo_gd.forget_weight: should be at least 0"),
+    ("methods/x", {**GA, "forget_weight": 0}, "methods.x: with these weights there is no loss"),
     (
         "methods/x",
         {"forget": "dpo", "params": {"scale": "one_over_bta", "delta": 1}, "lr": 1e-4, "epochs": 1},
@@ -440,3 +446,11 @@ def test_an_attack_in_another_language_needs_one():
     wanted = r"attack translate does not fit benchmark tofu: translate needs at least two languages \(a files benchmark"
     with pytest.raises(ConfigError, match=wanted):
         parse(config)
+
+
+def test_attention_maps_and_sharded_weights_are_refused_together():
+    shifting = {"forget": "attention_shift", "retain": "gd", "lr": 1e-3, "epochs": 1}
+    config = changed("methods/npo_gd", shifting, changed("scale", {"processes": 2, "sharding": "full"}))
+    with pytest.raises(ConfigError, match="methods: npo_gd reads attention maps.*set scale.sharding: none"):
+        parse(config)
+    parse(changed("scale", {"processes": 2}, config))

@@ -95,7 +95,7 @@ def test_a_judge_whose_endpoint_fails_ends_in_no_table_and_asks_again_when_it_is
 def test_a_judge_whose_endpoint_is_not_there_ends_in_no_table(tmp_path):
     url = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(
-        NoReplies, match=f"no reply to 3 of 3 requests. Why: 3 × m at {url}: .*connection failed.*Is it up"
+        NoReplies, match=f"no reply to 3 of 3 requests. Why: 3 × m at {url}: .*connection failed.*is it up"
     ):
         judging(tmp_path, url)
     assert not (tmp_path / "verdicts.parquet").exists()

@@ -239,7 +239,7 @@ def test_a_403_after_replies_concerns_its_request_only():
 
 def test_an_endpoint_that_is_not_there_is_named():
     url = f"http://127.0.0.1:{free_port()}/v1"
-    with pytest.raises(Stopped, match=f"m at {url}: no usable reply in 2 attempts.*Is it up"):
+    with pytest.raises(Stopped, match=f"m at {url}: no usable reply in 2 attempts.*is it up"):
         asked(url, [request(str(i)) for i in range(500)], attempts=2)
 
 

@@ -390,5 +390,6 @@ def function(out):
     with open(code.ROOT / "scripts/judge.py", "a") as handle:
         handle.write("LATER = 1\\n")
 output = {"out": "results/x.parquet"}
-job.run(N(log=[], params=N(job=spec), input={}, output=output, threads=1, rule="judge", wildcards={}), function)
+made = N(log=[], params=N(job=spec), input={}, output=output, threads=1, rule="judge", wildcards={}, resources={})
+job.run(made, function)
 """

@@ -17,12 +17,14 @@ def base(
     device: str = "auto",
     dtype: str = "float32",
     work: Path | None = None,
+    scale: dict | None = None,
 ) -> None:
     """Write the base `model` record, its `weights` folder beside it and `log`.
 
     `pretrained` {name, revision} is used as it is: nothing is trained and both others stay empty. Else a tokenizer of
     architecture's vocab_size is learnt from all texts of `examples` and `questions`, and a model of `architecture` is
-    taught the background rows by `training` (epochs 0 leaves it as it was drawn).
+    taught the background rows by `training` (epochs 0 leaves it as it was drawn). `scale`: sharding,
+    gradient_checkpointing, checkpoint_steps. Of several processes that call it together, number 0 writes.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -41,10 +43,11 @@ def base(
     from unlearning.models.tokenizer import texts_of, train_tokenizer
     from unlearning.train.memorise import memorise
     from unlearning.train.plan import make_plan
+    from unlearning.train.processes import rank
     from unlearning.train.rows import encode_rows, of_group
 
     training = {key: value for key, value in training.items() if key != "background_share"}
-    plan = make_plan({**training, "lora": lora, "dtype": dtype}, "base")
+    plan = make_plan({**training, "lora": lora, "dtype": dtype, **(scale or {})}, "base")
     table, device = read_table(examples, "examples"), find_device(device)
     shape = {key: value for key, value in architecture.items() if key not in ("vocab_size", "tokenizer")}
     tokenizer = train_tokenizer(
@@ -56,8 +59,9 @@ def base(
     if plan.epochs:
         background = encode_rows(tokenizer, of_group(table, "background"), plan.max_length)
         network, steps, facts, _ = memorise(network, background, plan, seed, pad_id(tokenizer), device, work=work)
-    write_table(steps, log, "train_log")
-    save_model(network, tokenizer, model, facts)
+    if rank() == 0:
+        write_table(steps, log, "train_log")
+        save_model(network, tokenizer, model, facts)
 
 
 if __name__ == "__main__":

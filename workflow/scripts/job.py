@@ -3,16 +3,19 @@
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from spread import spread
 from unlearning.cache import code, ledger, provenance, store
 
 LEDGER = Path("results/.ledger")
 STORE = Path("results/.store")
+WORK = Path("results/.work")  # checkpoints of trainings that are not done
 SCRIPTS = Path(__file__).resolve().parent
 
 
@@ -85,7 +88,10 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
 
 def _run(snakemake, function: Callable, restore: bool) -> None:
     started = time.perf_counter()
-    os.environ["OMP_NUM_THREADS"] = str(snakemake.threads)  # read when torch is imported, in the script's function
+    scale = json.loads(snakemake.resources.get("scale", "{}"))
+    processes = scale.pop("processes", 1)
+    threads = max(snakemake.threads // processes, 1)
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # read when torch is imported, in the script's function
     job = snakemake.params.job
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     made = _each(outputs)
@@ -95,10 +101,21 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     restored = restore and store.restore(STORE, key, made)
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
-        whole = function(**inputs, **outputs, **json.loads(json.dumps(job["values"])))
+        values = json.loads(json.dumps(job["values"])) | ({"scale": scale} if scale else {})
+        if scale.get("checkpoint_steps"):
+            # of this job alone: one that keeps its model after other epochs too has not got them from this one
+            work = WORK / store.job_key(job["code"], job["values"] | {"outputs": sorted(made)}, contents)
+            work.mkdir(parents=True, exist_ok=True)
+            values["work"] = str(work)
+        if processes > 1:
+            whole = spread(function, job["script"], {**inputs, **outputs, **values}, processes)
+        else:
+            whole = function(**inputs, **outputs, **values)
         _check_code(job)
         if restore and whole is not False:
             store.save(STORE, key, made)
+        if "work" in values:
+            shutil.rmtree(values["work"])
     seconds = time.perf_counter() - started
     action = "restored" if restored else "computed"
     facts = {

@@ -13,8 +13,13 @@ def record(ledger: Path, rule: str, output: str, action: str, seconds: float) ->
 
 def record_failure(ledger: Path, rule: str, output: str, error: Exception, log: str | None) -> None:
     """Append the line of a failed job: action failed, what went wrong (our own errors say it in full) and its log."""
-    message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-    _append(ledger, {"rule": rule, "output": output, "action": "failed", "message": message, "log": log})
+    facts = {"rule": rule, "output": output, "action": "failed", "message": message(error), "log": log}
+    _append(ledger, facts)
+
+
+def message(error: Exception) -> str:
+    """What a person is told of `error`: a mistake that we know says it in full, any other with its kind."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
 
 def _append(ledger: Path, facts: dict) -> None:

@@ -32,6 +32,20 @@ def fits(config: Config) -> Iterable[str]:
             yield from _asked(config, f"experiments.{name}", experiment)
             yield from _epochs(config, f"experiments.{name}", experiment)
             yield from _criteria(config, f"experiments.{name}", experiment)
+            yield from _sharded(config, f"experiments.{name}", experiment)
+
+
+def _sharded(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    if config.scale.sharding == "none":
+        return
+    for base in experiment.base_models:
+        for method in experiment.methods:
+            modules = method_for(config, base, method).modules
+            if any("attention" in declared(module, "NEEDS", ()) for module in modules):
+                yield (
+                    f"{key}.methods: {method} reads attention maps, whose gradients do not reach sharded weights; set "
+                    "scale.sharding: none, or leave it out"
+                )
 
 
 def _names(config: Config, key: str, experiment: Experiment) -> Iterable[str]:

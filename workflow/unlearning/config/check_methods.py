@@ -18,6 +18,10 @@ RESERVED = ("base", "target", "retrain")
 
 def check(config: Config) -> Iterable[str]:
     """The problems of every base model, method and attack."""
+    if config.scale.sharding == "full" and config.scale.processes < 2:
+        yield "scale.sharding: full spreads weights over several processes; set scale.processes to 2 or more, or none"
+    if config.scale.sharding == "full" and config.scale.checkpoint_steps:
+        yield "scale.checkpoint_steps: there are no checkpoints of sharded weights; set it to 0, or sharding to none"
     for name, entry in config.base_models.items():
         yield from _model(f"base_models.{name}", entry)
     for name, method in config.methods.items():
@@ -72,7 +76,12 @@ def _method(key: str, method: Method, params: dict) -> Iterable[str]:
         where, what = (f"{key}.method", "method") if folder == "methods" else (f"{key}.{folder}", f"{folder} term")
         yield from known(where, name, available(folder), what)
         modules += [f"unlearning.{folder}.{name}"] if name in available(folder) else []
-    yield from parameters.check(f"{key}.params", params, modules, "hyper-parameter")
+    if method.method == "pair" and not method.forget_weight and (method.retain == "none" or not method.retain_weight):
+        yield f"{key}: with these weights there is no loss; give forget_weight or the weight of a retain term above 0"
+    if "reduction" in params:
+        yield f"{key}.params.reduction: this is a key of the method itself; write it as {key}.reduction"
+    own = {name: value for name, value in params.items() if name != "reduction"}
+    yield from parameters.check(f"{key}.params", own, modules, "hyper-parameter")
 
 
 def _candidates(key: str, method: Method) -> Iterable[str]:

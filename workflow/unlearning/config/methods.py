@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from unlearning.config.fields import Name, Number, Parameter, Positive, Section, Share
+from unlearning.config.fields import Name, Number, Parameter, Part, Positive, Section, Share
 from unlearning.config.models import Lora
 
 
@@ -16,8 +16,8 @@ class Method(Section):
     )
     forget: Name | None = Field(None, description="forget term; needed by method pair, of no other")
     retain: Name = Field("none", description="retain term; of method pair only")
-    forget_weight: Number = Field(1.0, description="weight of the forget term")
-    retain_weight: Number = Field(1.0, description="weight of the retain term")
+    forget_weight: Number = Field(1.0, ge=0, description="weight of the forget term")
+    retain_weight: Number = Field(1.0, ge=0, description="weight of the retain term")
     params: dict[str, Parameter | None] = Field(
         {}, description="hyper-parameters of the terms or of the method, e.g. beta; each takes those it knows"
     )
@@ -28,8 +28,11 @@ class Method(Section):
     lr: Number = Field(gt=0, description="peak learning rate")
     schedule: Literal["cosine", "linear", "constant"] = Field("linear", description="learning rate after warm-up")
     warmup: Share = Field(0.1, description="share of the steps that warm up")
+    optimizer: Literal["adamw", "adamw_8bit"] = Field(
+        "adamw", description="adamw_8bit keeps its state in a quarter of the memory"
+    )
     weight_decay: Number = Field(0.0, ge=0, description="AdamW weight decay")
-    betas: tuple[Share, Share] = Field((0.9, 0.999), description="AdamW betas")
+    betas: tuple[Part, Part] = Field((0.9, 0.999), description="AdamW betas")
     max_grad_norm: Number = Field(1.0, gt=0, description="gradient clipping")
     collapse_factor: Number = Field(
         20.0, gt=1, description="stop when the retain loss, in nats, passes this multiple of its start"

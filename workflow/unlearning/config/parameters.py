@@ -6,6 +6,7 @@ LIMITS  name -> the words it may be, or its range: gt, ge, lt, le as in pydantic
         `divides`: the keys that the number must divide, and `below`: the key that it must be smaller than
 """
 
+import math
 import operator
 from collections.abc import Iterable, Mapping
 
@@ -39,6 +40,8 @@ def _value(key: str, value: object, default: object, limits: tuple | dict) -> It
     fits = isinstance(value, (int, float) if kind is float else kind) and isinstance(value, bool) == (kind is bool)
     if not fits:
         yield f"{key}: {value!r} should be {KINDS[kind]}"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{key}: {value!r} should be a number, and not infinite"
     elif isinstance(limits, tuple):
         yield from known(key, value, limits, "choice")
     else:

@@ -18,7 +18,10 @@ from unlearning.config.models import BaseModelEntry
 class Gpus(Section):
     """How many GPUs a job of each verb asks for."""
 
-    train: Count = Field(0, description="GPUs per training or weight-attack job; 1 or more on a cluster")
+    train: Count = Field(
+        0,
+        description="GPUs per training job; 1 or more on a cluster. Weight attacks and reference jobs take one of them",
+    )
     answer: Count = Field(0, description="GPUs per answering job")
     complete: Count = Field(0, description="GPUs per bulk LLM job")
 
@@ -30,6 +33,24 @@ class Threads(Section):
     train: Positive = Field(1, description="threads of every other training job")
     answer: Positive = Field(1, description="threads of an answering job")
     complete: Positive = Field(1, description="threads of a bulk LLM job")
+
+
+class Scale(Section):
+    """How a training job is spread and kept small. But for rounding results do not depend on it: a change makes the
+    report again, which shows the configuration, and nothing else."""
+
+    processes: Positive = Field(
+        1, description="processes that train a model together, each on a GPU of its own or on threads.train CPU threads"
+    )
+    sharding: Literal["none", "full"] = Field(
+        "none", description="full = each process keeps a part of weights, gradients and optimiser (`fully_shard`)"
+    )
+    gradient_checkpointing: bool = Field(
+        False, description="compute what a layer made again when it is needed instead of keeping it"
+    )
+    checkpoint_steps: Count = Field(
+        0, description="steps between checkpoints, from which a training that was killed goes on; 0 = none"
+    )
 
 
 class Experiment(Section):
@@ -59,6 +80,7 @@ class Config(Section):
     only: Name | None = Field(None, description="run the experiments of this benchmark only (`make run ONLY=mu2`)")
     gpus: Gpus = Field(Gpus(), description="GPUs per job; independent of `device`")
     threads: Threads = Field(Threads(), description="CPU threads per job")
+    scale: Scale = Field(Scale(), description="several processes per training job, and what saves memory")
     sources: dict[Name, Text] = Field(
         {}, description="folders outside the project, by name: --config 'sources={tofu: /path}'"
     )

@@ -11,6 +11,7 @@ from unlearning.models.encode import pad_id
 from unlearning.retain import gd
 from unlearning.train.data import Schedule
 from unlearning.train.loop import Part, Side, TermTrainer, Trained, train
+from unlearning.train.processes import summed, whole
 from unlearning.train.rows import encode_rows
 from unlearning.train.terms import term_of
 from unlearning.train.unlearn import Given
@@ -95,7 +96,7 @@ class UnitGradients(TermTrainer):
 
 def gradient_norm(gradients) -> float:
     """The Euclidean norm of all `gradients` together, in float32 or wider."""
-    norms = [torch.linalg.vector_norm(g, dtype=torch.promote_types(g.dtype, torch.float32)) for g in gradients]
+    norms = [whole(torch.linalg.vector_norm(g, dtype=torch.promote_types(g.dtype, torch.float32))) for g in gradients]
     return float(torch.linalg.vector_norm(torch.stack(norms)))
 
 
@@ -143,7 +144,8 @@ class AutoRate(TrainerCallback):
 
     def _retain_loss(self, model) -> float:
         with self.trainer.compute_loss_context_manager():
-            return float(sum(self.trainer.compute_loss(model, part)["retain"] for part in self.trainer.retain_parts))
+            parts = [self.trainer.compute_loss(model, part)["retain"] for part in self.trainer.retain_parts]
+            return float(summed(sum(parts)))
 
 
 def parabola_minimum(back: float, here: float, ahead: float) -> float | None:

@@ -1,11 +1,14 @@
 """The training loop: transformers' Trainer with our terms as its loss.
 
 A step's loss is Σ over its sides (forget, retain) of weight × mean over the side's examples of its term. Micro-batches
-are weighted by their share of the examples, so a step's gradient is that of the whole batch however it is cut.
+are weighted by their share of the examples, so a step's gradient is that of the whole batch however it is cut, and
+however many processes share it (`unlearning.train.processes`). Trainer itself knows of one process only.
 """
 
 import contextlib
 import copy
+import json
+import math
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +19,13 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
-from transformers.trainer_utils import get_last_checkpoint
 
 from unlearning.models.encode import Batch, collate
 from unlearning.models.layers import depth_of, showing_attention, train_only
 from unlearning.seeds import seed_for
+from unlearning.train import processes
 from unlearning.train.lora import add_lora, merge_lora
-from unlearning.train.plan import Plan
+from unlearning.train.plan import Plan, PlanError
 from unlearning.train.quantities import quantities
 from unlearning.train.rows import Rows
 from unlearning.train.terms import Term
@@ -57,6 +60,7 @@ AfterEpoch = Mapping[int, Callable[..., None]]
 class Part(NamedTuple):
     """One micro-batch of one side; `share` = the side's scale / the number of its examples in the step.
 
+    A share of 0 is the turn of a process that has nothing left to do while others have: all make equally many passes.
     A term whose ANSWERS are both has twice as many rows as examples in its batch: see Rows.take.
     """
 
@@ -80,7 +84,10 @@ class Trained(NamedTuple):
 
 
 class Steps(Dataset):
-    """Step number → its parts. `draw(step)` gives one array of row indices per side, empty where it has no turn."""
+    """Step number → its parts. `draw(step)` gives one array of row indices per side, empty where it has no turn.
+
+    Of several processes each takes every so-manieth of a side's examples.
+    """
 
     def __init__(
         self,
@@ -102,9 +109,12 @@ class Steps(Dataset):
         return [part for side, chosen in drawn for part in self._parts(side, chosen, step // self.steps_per_epoch)]
 
     def _parts(self, side: Side, chosen: np.ndarray, epoch: int) -> list[Part]:
-        n = len(chosen)
-        size = self.plan.micro_batch_size or max(n, 1)
-        return [self._part(side, chosen[i : i + size], epoch, side.scale / n) for i in range(0, n, size)]
+        n, ranks, mine = len(chosen), processes.world_size(), chosen[processes.rank() :: processes.world_size()]
+        most = math.ceil(n / ranks)
+        size = self.plan.micro_batch_size or max(most, 1)
+        parts = [self._part(side, mine[i : i + size], epoch, side.scale / n) for i in range(0, len(mine), size)]
+        idle = math.ceil(most / size) - len(parts)
+        return parts + [self._part(side, chosen[:1], epoch, 0.0) for _ in range(idle)]
 
     def _part(self, side: Side, chosen: np.ndarray, epoch: int, share: float) -> Part:
         batch = collate(side.rows.take(chosen, side.term.answers, self.seed, epoch), self.pad_id)
@@ -126,10 +136,15 @@ class TermTrainer(Trainer):
         return DataLoader(self.train_dataset, batch_size=1, shuffle=False, collate_fn=lambda steps: steps[0])
 
     def training_step(self, model, inputs: list[Part], num_items_in_batch=None) -> torch.Tensor:
+        if processes.world_size() > 1:
+            # Masks of their own for each process, and those of a resumed run are those of an undisturbed one.
+            step = f"{processes.rank()}/{self.state.global_step}"
+            torch.manual_seed(seed_for(self.train_dataset.seed, "dropout", step))
         weights = {name: weight for part in inputs for name, weight in part.side.weights.items()}
         losses = self.accumulate(model, inputs, weights)
         loss = sum(weights[name] * value for name, value in losses.items())
-        tokens = sum(int(part.batch.attention_mask_BS.sum()) for part in inputs)
+        tokens = sum(int(part.batch.attention_mask_BS.sum()) for part in inputs if part.share)
+        tokens = int(processes.summed(torch.tensor(tokens, device=self.args.device)))
         self.watch.measured = {"losses": losses, "loss": loss, "tokens": tokens}
         return torch.tensor(loss, device=self.args.device)
 
@@ -146,7 +161,8 @@ class TermTrainer(Trainer):
             self.accelerator.backward(sum(weights[name] * loss for name, loss in losses.items()))
             for name, loss in losses.items():
                 sums[name] += loss.detach()
-        return dict(zip(sums, torch.stack(list(sums.values())).tolist(), strict=True)) if sums else {}
+        processes.sum_gradients(model)
+        return dict(zip(sums, processes.summed(torch.stack(list(sums.values()))).tolist(), strict=True)) if sums else {}
 
     def compute_loss(self, model, inputs: Part, return_outputs=False, num_items_in_batch=None) -> dict:
         """A part's share of each of its side's losses, before their weights."""
@@ -163,7 +179,7 @@ class TermTrainer(Trainer):
 
     def _get_grad_norm(self, model, grad_norm=None) -> float:
         # Trainer keeps the norm to itself; this is where it passes by, before the optimiser steps.
-        norm = float(super()._get_grad_norm(model, grad_norm=grad_norm))
+        norm = float(processes.whole(super()._get_grad_norm(model, grad_norm=grad_norm)))
         self.watch.measured["grad_norm"] = norm
         return norm
 
@@ -192,7 +208,7 @@ def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArgume
         logging_strategy="no",
         logging_nan_inf_filter=False,
         eval_strategy="no",
-        save_strategy="steps" if plan.checkpoint_steps else "no",
+        save_strategy="steps" if plan.checkpoint_steps and processes.rank() == 0 else "no",
         save_steps=plan.checkpoint_steps or 1,
         save_total_limit=1,
         report_to="none",
@@ -206,17 +222,27 @@ def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArgume
 class Epochs(TrainerCallback):
     """Hands the model out after the epochs of `after`, as it would be saved, and trains on undisturbed."""
 
-    def __init__(self, after: AfterEpoch, steps_per_epoch: int, facts: Callable[[int], dict], cached: bool) -> None:
-        self.after, self.steps_per_epoch, self.facts, self.cached = after, steps_per_epoch, facts, cached
+    def __init__(
+        self,
+        after: AfterEpoch,
+        steps_per_epoch: int,
+        facts: Callable[[int], dict],
+        cached: bool,
+        empty: PreTrainedModel | None,
+    ) -> None:
+        self.after, self.steps_per_epoch, self.facts = after, steps_per_epoch, facts
+        self.cached, self.empty = cached, empty
 
     def on_step_end(self, args, state, control, model=None, **kwargs):
         epoch, within = divmod(state.global_step, self.steps_per_epoch)
         if within or epoch not in self.after:
             return
         training, model.config.use_cache = model.config.use_cache, self.cached
-        # Taking an adapter out of the weights again would not give the same weights back: a copy takes it in.
-        handed = merge_lora(copy.deepcopy(model)) if hasattr(model, "merge_and_unload") else model
-        self.after[epoch](handed, self.facts(state.global_step))
+        handed = processes.gathered(model, self.empty) if self.empty else model
+        if processes.rank() == 0:
+            # Taking an adapter out of the weights again would not give the same weights back: a copy takes it in.
+            handed = merge_lora(copy.deepcopy(handed)) if hasattr(handed, "merge_and_unload") else handed
+            self.after[epoch](handed, self.facts(state.global_step))
         model.config.use_cache = training
 
 
@@ -242,6 +268,8 @@ def train(
     `after` is called after its epochs; a run that is stopped hands out the model it stopped with for the epochs it does
     not reach, one that is resumed nothing for those that it has behind it. `trainer` (a TermTrainer) makes another step
     of the gradients; `callbacks` are told of each step after the log is.
+    Where several processes train together (see `processes`), each calls this; number 0 alone calls `after`, writes
+    checkpoints and, where weights are sharded, gets the model.
     Out of memory raises MemoryError with the micro-batch size to try.
     """
     steps = Steps(sides, draw, steps_per_epoch, plan, seed, pad_id)
@@ -258,24 +286,53 @@ def train(
     if plan.lora:
         model = add_lora(model, plan.lora, seed)
     _freeze(model, sides)
+    empty = processes.shard(model, device) if plan.sharding == "full" else None
+    if empty and reference:
+        processes.shard(reference, device)
     with contextlib.ExitStack() as stack:
         if any("attention" in side.term.needs for side in sides):
             stack.enter_context(showing_attention(plain, reference))
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
         options = {"model": model, "args": arguments(plan, seed, device, folder)}
+        if plan.optimizer == "adamw_8bit":
+            options["optimizer_cls_and_kwargs"] = _adamw_8bit(plan)
         running = trainer(steps, watch, reference.eval() if reference else None, **options)
-        for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached)):
+        for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached, empty)):
             running.add_callback(callback)
         stack.enter_context(_explained(plan))
-        running.train(resume_from_checkpoint=get_last_checkpoint(folder) if plan.checkpoint_steps else None)
+        running.train(resume_from_checkpoint=_last_checkpoint(folder) if plan.checkpoint_steps else None)
     model = running.accelerator.unwrap_model(running.model, keep_fp32_wrapper=False)
-    model = merge_lora(model) if plan.lora else model
+    model = processes.gathered(model, empty) if empty else model
+    first = processes.rank() == 0
+    model = merge_lora(model) if plan.lora and first else model
     model.config.use_cache = cached
     log = running.state.log_history
     for epoch, handed in (after or {}).items():
-        if epoch > len(log) // steps_per_epoch:
+        if first and epoch > len(log) // steps_per_epoch:
             handed(model, facts(len(log)))
     return Trained(model.eval(), log, facts(len(log)))
+
+
+def _last_checkpoint(folder: str) -> str | None:
+    """The newest checkpoint in `folder` that was written to its end, of which trainer_state.json is the last file."""
+    places = sorted(Path(folder).glob("checkpoint-*"), key=lambda place: int(place.name.rpartition("-")[2]))
+    for place in reversed(places):
+        with contextlib.suppress(OSError, ValueError):
+            json.loads((place / "trainer_state.json").read_text(encoding="utf-8"))
+            return str(place)
+    return None
+
+
+def _adamw_8bit(plan: Plan) -> tuple[type, dict]:
+    """torchao's AdamW, whose two moments take a byte per weight instead of four (Dettmers et al. 2022)."""
+    try:
+        from torchao.optim import AdamW8bit
+    except ImportError as error:
+        raise PlanError(
+            "optimizer: adamw_8bit needs the package torchao, which is not installed here: pip install torchao, or "
+            "take optimizer: adamw"
+        ) from error
+    return AdamW8bit, {"lr": plan.lr, "betas": plan.betas, "eps": 1e-8}
 
 
 def _freeze(model: PreTrainedModel, sides: Sequence[Side]) -> None:

@@ -41,6 +41,10 @@ class Plan:
     dtype: str = "float32"
     gradient_checkpointing: bool = False
     lora: dict | None = None
+    # adamw_8bit keeps its two moments in 8 bits (torchao).
+    optimizer: str = "adamw"
+    # full: each of several processes keeps its part of the weights, gradients and moments.
+    sharding: str = "none"
     # Stop when the retain loss passes this many times its start; null never stops.
     collapse_factor: float | None = 20.0
     # Steps between checkpoints to resume from; 0 keeps none.
@@ -59,6 +63,10 @@ class Plan:
     def own(self) -> dict:
         """The method's own hyper-parameters: its defaults, overlaid by those given."""
         return {key: self.given.get(key, default) for key, default in self._declared("PARAMS", {}).items()}
+
+    def loads_on(self, device: str) -> str:
+        """Where a model for a run on `device` is loaded: on the CPU if it is to be sharded, being too large for one."""
+        return "cpu" if self.sharding == "full" else device
 
     def needs(self) -> set[str]:
         """What must have been made before the run, see `unlearning.train.terms`."""
@@ -98,6 +106,8 @@ CHOICES = {
     "schedule": ("linear", "cosine", "constant"),
     "reduction": REDUCTIONS,
     "dtype": ("float32", "bfloat16"),
+    "optimizer": ("adamw", "adamw_8bit"),
+    "sharding": ("none", "full"),
 }
 OPTIONAL = ("forget", "micro_batch_size", "max_length", "lora", "collapse_factor")
 
@@ -117,6 +127,12 @@ def make_plan(entry: dict, where: str = "training") -> Plan:
         raise PlanError(f"{where}.method: {plan.method!r} is unknown; allowed: {', '.join(available('methods'))}")
     if plan.method != "pair" and (plan.forget, plan.retain) != (None, "none"):
         raise PlanError(f"{where}: method {plan.method} brings its own terms; remove forget and retain, or method")
+    if plan.sharding == "full" and plan.checkpoint_steps:
+        raise PlanError(
+            f"{where}: no checkpoints are kept of sharded weights; set checkpoint_steps: 0 or sharding: none"
+        )
+    if plan.sharding == "full" and "attention" in plan.needs():
+        raise PlanError(f"{where}: gradients of attention maps do not reach sharded weights; set sharding: none")
     known = sorted({key for term in plan.terms().values() for key in (*term.params, *term.settings)} | {*plan.own()})
     if strange := sorted(set(plan.params) - set(known)):
         told = f"are unknown to {plan.method}; it knows"

@@ -42,7 +42,7 @@ class Watch(TrainerCallback):
         self._since = time.perf_counter()
 
     def on_pre_optimizer_step(self, args, state, control, model=None, optimizer=None, **kwargs):
-        self.measured["learning_rate"] = optimizer.param_groups[0]["lr"]
+        self.measured["learning_rate"] = float(optimizer.param_groups[0]["lr"])
         if not math.isfinite(self.measured["loss"] + self.measured["grad_norm"]):
             # Without gradients the optimiser leaves every weight as it is.
             model.zero_grad()

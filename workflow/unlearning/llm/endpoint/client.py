@@ -153,9 +153,9 @@ class Client:
         attempts, where = self.settings["attempts"], f"{self.settings['model']} at {self.settings['base_url']}"
         told = f"no usable reply in {attempts} attempts; the last time {last.reason}"
         if self._lost >= LOST_IN_A_ROW:
-            return Stop(f"{where}, {self._lost} requests in a row: {told}. Is it up?")
+            return Stop(f"{where}, {self._lost} requests in a row: {told} (is it up?)")
         if last.unreached and not self._answered:
-            return Stop(f"{where}: {told}. Is it up?")
+            return Stop(f"{where}: {told} (is it up?)")
         return Failure(told)
 
 
