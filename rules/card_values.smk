@@ -117,7 +117,7 @@ def card_facts(w, entry):
             "Route": LEAK_ROUTES[entry.route].format(n=entry.max_rounds),
             "Facts": "extracted from texts by a language model" if entry.facts == "texts" else entry.facts,
             "Questions": asked,
-            "Share of the facts that stay set apart, to practise chaining on": str(entry.practice_share),
+            "Chains of each type practised, on facts that stay": str(entry.practice),
             "Seed": str(entry.seed),
         }
     if isinstance(entry, Files):

@@ -46,7 +46,7 @@ rule leak_questions:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("leak_questions.py", **leak_values(w, "candidates", "practice_share", "per_type", "on_short")),
+        job=lambda w: job("leak_questions.py", **leak_values(w, "candidates", "per_type", "on_short")),
     message:
         "Composing and checking the multi-hop questions of {wildcards.benchmark}"
     script:
@@ -100,7 +100,7 @@ rule leak_build:
             "leak_build.py",
             benchmark=w.benchmark,
             split=benchmark_of(w).splits[0],
-            **leak_values(w, "candidates", "practice_share", "practice", "paraphrases"),
+            **leak_values(w, "candidates", "practice", "paraphrases"),
         ),
     message:
         "Laying out what {wildcards.benchmark} trains on and asks"

@@ -38,7 +38,7 @@ def leak_roles(entry):
 
 
 def leak_llm_values(w):
-    keys = ("candidates", "practice_share", "per_type", "on_short", "asked_per_type", "max_rounds")
+    keys = ("candidates", "per_type", "on_short", "asked_per_type", "max_rounds")
     return leak_values(w, *keys) | roles_job(QUESTION_ROLES)
 
 

@@ -19,11 +19,25 @@ import psutil
 import pyarrow.parquet as pq
 import yaml
 
+import accept_leak
 import accept_llm
 import accept_methods
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("default", "tofu", "build", "twice", "tests", "twelve", "settings", "llm", "speed", "loop", "methods")
+SECTIONS = (
+    "default",
+    "tofu",
+    "build",
+    "twice",
+    "tests",
+    "twelve",
+    "settings",
+    "llm",
+    "speed",
+    "loop",
+    "methods",
+    "leak",
+)
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
 results: list[bool] = []
@@ -136,6 +150,7 @@ def default(folder: Path) -> None:
     show("target: raw KSS (ROC, prob), training languages", figure, "0.35-0.65", 0.35 <= figure <= 0.65)
     contract(folder)
     computed(s)
+    accept_leak.default(show, Scores, folder)
 
 
 def computed(s: Scores) -> None:
@@ -282,6 +297,10 @@ def main() -> None:
             accept_methods.memory(show, first)
         if "methods" in wanted:
             accept_methods.every(show, make, Scores, clone(work / "methods"))
+        if "leak" in wanted:
+            leak = clone(work / "leak")
+            accept_leak.mquake(show, accept_methods.benchmark, leak)
+            accept_leak.proofs(show, leak)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

@@ -11,17 +11,20 @@ import yaml
 
 def speed(show, folder: Path) -> None:
     """The loop against a bare one, and stored reference log-probabilities against a reference model in memory."""
-    _benchmark(show, folder, "train_loop", 4)
+    benchmark(show, folder, "train_loop", 4)
 
 
 def memory(show, folder: Path) -> None:
     """Peak memory of two steps on a model of more than 50 M parameters, with and without a reference model."""
-    _benchmark(show, folder, "reference_memory", 3)
+    benchmark(show, folder, "reference_memory", 3)
 
 
-def _benchmark(show, folder: Path, name: str, lines: int) -> None:
+def benchmark(show, folder: Path, name: str, lines: int, *arguments: str) -> None:
     """Run benchmarks/<name>.py, which holds its figures against their bounds itself, and show its `lines` verdicts."""
-    command, environment = [sys.executable, f"benchmarks/{name}.py"], os.environ | {"PYTHONPATH": "workflow"}
+    command, environment = (
+        [sys.executable, f"benchmarks/{name}.py", *arguments],
+        os.environ | {"PYTHONPATH": "workflow"},
+    )
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
     print(done.stdout)
     verdicts = [line for line in done.stdout.splitlines() if line.startswith(("met", "MISSED"))]

@@ -29,7 +29,7 @@ BAD = [
     ("benchmarks/leak/candidates", 2, "benchmarks.leak.candidates: .*at least 3"),
     ("benchmarks/leak/metrics", ["ps", "kps"], "kps needs at least two languages .a leak benchmark has none."),
     (
-        "benchmarks/leak/practice_share",
+        "benchmarks/leak/practice",
         0,
         "base_models.leak_small.*background rows, of which benchmark leak .* has none",
     ),

@@ -82,7 +82,7 @@ experiments:
   facts_of_a_file: {benchmark: mquake, base_models: [leak_small], splits: [forget], methods: []}
 benchmarks:
   mquake:
-    {kind: leak, facts: mquake, source: own, per_type: 1, practice_share: 0.1, metrics: [accuracy, fq]}
+    {kind: leak, facts: mquake, source: own, per_type: 1, practice: 5, metrics: [accuracy, fq]}
 sources: {own: SOURCE}
 """
 

@@ -36,7 +36,7 @@ FILES = {
     "general_rules": str(RESOURCES / "rules" / "mquake.yaml"),
     "prompts": [str(path) for path in sorted((ROOT / "resources/prompts").glob("*.yaml"))],
 }
-GIVEN = {"seed": 0, "candidates": 3, "practice_share": 0.0}
+GIVEN = {"seed": 0, "candidates": 3}
 KNOWN = facts(*WORLD, aliases=ALIASES)
 
 
@@ -68,7 +68,7 @@ def written(folder: Path, **tables) -> dict[str, str]:
 
 
 def test_questions_ask_no_more_than_is_foreseen(tmp_path):
-    matches = to_ask(KNOWN, set(), phrases(), 0, 3)
+    matches = to_ask(KNOWN, phrases(), 0, 3)
     model, tools = worst(matches)
     found = ask(matches, index(KNOWN), tools, PER_TYPE, 0)
     assert found.questions.empty and set(found.rejected["round"]) == {ROUNDS}
@@ -87,7 +87,7 @@ def test_questions_ask_no_more_than_is_foreseen(tmp_path):
 
 
 def test_matched_and_drawn_are_both_counted():
-    matches = to_ask(KNOWN, set(), phrases(), 0, 3)
+    matches = to_ask(KNOWN, phrases(), 0, 3)
     _, tools = worst(matches)
     funnel = ask(matches, index(KNOWN), tools._replace(max_rounds=1), PER_TYPE, 0).funnel
     assert list(dict.fromkeys(funnel["type"])) == list(TYPES)
@@ -136,7 +136,7 @@ def test_questions_yet_to_be_made_are_rated_as_often_as_any_could_be(tmp_path):
 
 
 def test_ratings_hold_what_each_rater_says_or_why_there_is_none(tmp_path):
-    matches = to_ask(KNOWN, set(), phrases(), 0, 3).drop_duplicates("type")
+    matches = to_ask(KNOWN, phrases(), 0, 3).drop_duplicates("type")
     lost = matches["match_id"].iloc[0]
     model = LeakModel(matches, index(KNOWN), lambda ident, inputs: (
         "ninety" if ident == lost and inputs["role"] == "rater_2" else None))  # fmt: skip

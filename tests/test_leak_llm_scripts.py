@@ -35,7 +35,7 @@ class Endpoint(Loopback):
 
     def __init__(self):
         super().__init__(self._handle)
-        knowledge, matches = index(KNOWN), to_ask(KNOWN, set(), phrases(), 0, 3)
+        knowledge, matches = index(KNOWN), to_ask(KNOWN, phrases(), 0, 3)
         self.model = LeakModel(matches, knowledge, None, {"Orlo lives in Brindle.": [FACT | {"quote": "Orlo lives"}]})
         self.matches = {
             render(PROMPTS[f"composer_{match.type}"], inputs_of(match, knowledge) | {"attempts": []})[1]["content"]

@@ -9,13 +9,13 @@ from mu2_sources import ROOT
 from unlearning.data.leak import templated
 from unlearning.data.leak.invented import invent
 from unlearning.data.leak.knowledge import index
-from unlearning.data.leak.layout import lessons, set_apart
+from unlearning.data.leak.layout import lessons
 from unlearning.data.leak.matches import TYPES
 from unlearning.score.split import with_groups
 from unlearning.tables.artifacts import read_table
 
 sys.path.append(str(ROOT / "workflow" / "scripts"))
-SHARE, PER_TYPE = 0.5, 4
+PER_TYPE = 4
 TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
 
@@ -37,26 +37,27 @@ def made(tmp_path_factory):
     steps = {
         name: at[name] for name in ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel")
     }
-    leak_questions(**steps, **wordings, seed=0, candidates=3, practice_share=SHARE, per_type=PER_TYPE, on_short="error")
+    leak_questions(**steps, **wordings, seed=0, candidates=3, per_type=PER_TYPE, on_short="error")
     leak_quality(at["multihop"], at["facts"], at["quality"], str(out / "en.csv"), str(out / "en.xlsx"), 0, 2)
     leak_build(
         at["facts"], at["multihop"], **wordings, examples=at["examples"], questions=at["items"], splits=at["splits"],
-        benchmark="leak", split="forget", seed=0, candidates=3, practice_share=SHARE, practice=3, paraphrases=2,
+        benchmark="leak", split="forget", seed=0, candidates=3, practice=3, paraphrases=2,
     )  # fmt: skip
     return {name: read_table(path, name) for name, path in at.items()}, out
 
 
 def test_what_is_asked_was_never_practised(made):
-    """No question uses a fact set apart, no lesson any other; and what is to be forgotten is never background."""
+    """Each question takes a fact to be forgotten, no lesson does, and no background row says one."""
     tables, _ = made
-    apart = set_apart(tables["facts"], SHARE, 0)
-    assert not apart & {fact for facts in tables["multihop"]["fact_ids"] for fact in facts}
-    assert not apart & set(tables["items"]["knowledge_id"])
+    forgotten = set(tables["facts"].query("group == 'forget'")["fact_id"])
+    assert all(forgotten & set(facts) for facts in tables["multihop"]["fact_ids"])
     world = invent(RESOURCES / "invented.yaml", phrases("invented").relations, 0, 0.25)
-    practised = templated.to_practise(world, apart, phrases("invented"), 0, 3, 500)
-    assert {fact for facts in practised["fact_ids"] for fact in facts} <= apart
-    background = tables["examples"].query("group == 'background'")["knowledge_id"]
-    assert not set(background) & set(tables["splits"]["knowledge_id"])
+    practised = templated.to_practise(world, phrases("invented"), 0, 3, 500)
+    assert not forgotten & {fact for facts in practised["fact_ids"] for fact in facts}
+    background = tables["examples"].query("group == 'background'")
+    assert not set(background["knowledge_id"]) & set(tables["splits"]["knowledge_id"])
+    said = tables["facts"].query("group == 'forget'")["statement"]
+    assert not any(sentence in answer for sentence in said for answer in background["answer"])
 
 
 def test_each_type_has_as_many_questions_as_asked_for_and_one_wording_is_asked(made):
@@ -97,8 +98,7 @@ def test_a_guess_among_candidates_is_wrong_when_it_names_another_one(made):
 
 def test_a_worked_answer_holds_its_value_and_of_the_candidates_only_the_right_one():
     world = invent(RESOURCES / "invented.yaml", phrases("invented").relations, 0, 0.25)
-    apart = set_apart(world, SHARE, 0)
-    chains = templated.to_practise(world, apart, phrases("invented"), 0, 3, 5)
+    chains = templated.to_practise(world, phrases("invented"), 0, 3, 5)
     found = templated.ask(chains, world, phrases("invented")).verified.questions
     worked = lessons(found, world).set_index("example_id")["answer"]
     knowledge = index(world)

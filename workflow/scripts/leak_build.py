@@ -3,13 +3,12 @@
 
 def leak_build(
     facts: str, multihop: str, templates: str, frames: str, general_rules: str, examples: str, questions: str,
-    splits: str, benchmark: str, split: str, seed: int, candidates: int, practice_share: float, practice: int,
-    paraphrases: int,
+    splits: str, benchmark: str, split: str, seed: int, candidates: int, practice: int, paraphrases: int,
 ) -> None:  # fmt: skip
     """Write `examples`, `questions` (table `items`) and `splits` from `facts` and the kept questions in `multihop`.
 
-    The share `practice_share` of the facts that stay is set apart: at most `practice` chains of each type among them
-    are composed by templates and taught, in every wording, so that the target learns to chain.
+    At most `practice` chains of each type among the facts that stay are composed by templates and taught, in every
+    wording, so that the target learns to chain.
     """
     from unlearning.data.leak import layout, templated
     from unlearning.data.leak.knowledge import index
@@ -18,11 +17,10 @@ def leak_build(
 
     known = read_table(facts, "facts")
     phrases = with_generic(read_phrases(templates, frames, general_rules), index(known))
-    apart = layout.set_apart(known, practice_share, seed)
-    chains = templated.to_practise(known, apart, phrases, seed, candidates, practice)
+    chains = templated.to_practise(known, phrases, seed, candidates, practice)
     taught = templated.ask(chains, known, phrases).verified.questions
     kept = read_table(multihop, "multihop")
-    built = layout.build(known, phrases, kept, taught, apart, paraphrases, split, benchmark)
+    built = layout.build(known, phrases, kept, taught, paraphrases, split, benchmark)
     write_table(built.examples, examples, "examples")
     write_table(built.items, questions, "items")
     write_table(built.splits, splits, "splits")

@@ -3,22 +3,19 @@
 
 def leak_questions(
     facts: str, templates: str, frames: str, general_rules: str, matches: str, composed: str, decomposed: str,
-    multihop: str, rejected: str, funnel: str, seed: int, candidates: int, practice_share: float, per_type: int,
-    on_short: str,
+    multihop: str, rejected: str, funnel: str, seed: int, candidates: int, per_type: int, on_short: str,
 ) -> None:  # fmt: skip
     """Write each step's table (Parquet) from `facts` and the files of wordings; `multihop` are the questions kept.
 
     ShortError: a type has fewer than `per_type` questions, with `on_short` error.
     """
     from unlearning.data.leak import templated
-    from unlearning.data.leak.layout import set_apart
     from unlearning.data.leak.select import balanced
     from unlearning.data.leak.templates import read_phrases
     from unlearning.tables.artifacts import read_table, write_table
 
     known, phrases = read_table(facts, "facts"), read_phrases(templates, frames, general_rules)
-    apart = set_apart(known, practice_share, seed)
-    found = templated.ask(templated.to_ask(known, apart, phrases, seed, candidates), known, phrases)
+    found = templated.ask(templated.to_ask(known, phrases, seed, candidates), known, phrases)
     kept, counts = balanced(found.verified.questions, found.verified.funnel, per_type, seed, on_short)
     write_table(found.matches, matches, "matches")
     write_table(found.composed, composed, "composed")

@@ -4,7 +4,7 @@
 def leak_questions_llm(
     facts: str, templates: str, frames: str, general_rules: str, prompts: list[str], matches: str, composed: str,
     decomposed: str, uniqueness: str, multihop: str, rejected: str, funnel: str, rounds: str, usage: str, seed: int,
-    candidates: int, practice_share: float, per_type: int, asked_per_type: int, on_short: str, doors: dict,
+    candidates: int, per_type: int, asked_per_type: int, on_short: str, doors: dict,
     sampling: dict, max_rounds: int, store: str = "results/.llm",
 ) -> bool:  # fmt: skip
     """Write each step's table (Parquet): of at most `asked_per_type` matches of each type, `per_type` are kept.
@@ -15,14 +15,13 @@ def leak_questions_llm(
     """
     from unlearning.data.leak import asking_llm, templated
     from unlearning.data.leak.knowledge import index
-    from unlearning.data.leak.layout import set_apart
     from unlearning.data.leak.select import balanced
     from unlearning.data.leak.templates import read_phrases
     from unlearning.data.llm_tools import open_tools
     from unlearning.tables.artifacts import read_table, write_table
 
     known, phrases = read_table(facts, "facts"), read_phrases(templates, frames, general_rules)
-    there = templated.to_ask(known, set_apart(known, practice_share, seed), phrases, seed, candidates)
+    there = templated.to_ask(known, phrases, seed, candidates)
     with open_tools(None, prompts, doors, sampling, max_rounds, store, job=usage) as (tools, asker):
         found = asking_llm.ask(there, index(known), tools, asked_per_type, seed)
     kept, counts = balanced(found.questions, found.funnel, per_type, seed, on_short)

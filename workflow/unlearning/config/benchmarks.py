@@ -209,12 +209,11 @@ class Leak(Benchmark):
     forget_share: Share = Field(
         0.25, description="share of the facts of each relation to be forgotten; of MQuAKE those that its edits change"
     )
-    practice_share: Part = Field(
-        0.0,
-        description="share of the facts that stay which are set apart as background: no question uses them, and the "
-        "target practises chaining on them; 0 for a model that can chain",
+    practice: Count = Field(
+        0,
+        description="most chains of each type, all of whose facts stay, that the target practises as background; "
+        "0 for a model that can chain",
     )
-    practice: Positive = Field(500, description="most chains of each type practised")
     per_type: Positive = Field(500, description="questions kept of each of the six types")
     on_short: Literal["error", "smallest", "report"] = Field(
         "error",

@@ -76,7 +76,7 @@ def background(benchmark: Benchmark) -> bool:
     if isinstance(benchmark, Mu2):
         return benchmark.cut.background > 0
     if isinstance(benchmark, Leak):
-        return benchmark.practice_share > 0
+        return benchmark.practice > 0
     return any(s.train and s.group not in ("forget", "retain") for s in benchmark.sets.values())
 
 

@@ -9,7 +9,6 @@ from unlearning.data.leak.extract_llm import COLUMNS as EXTRACTED
 from unlearning.data.leak.extract_llm import extract
 from unlearning.data.leak.extracted import merge
 from unlearning.data.leak.knowledge import Knowledge, index
-from unlearning.data.leak.layout import set_apart
 from unlearning.data.leak.matches import match_all
 from unlearning.data.leak.rate_llm import rate
 from unlearning.data.leak.refused import rejected
@@ -31,14 +30,14 @@ def leak_extract_llm(chunks: str, prompts: list[str], sampling: dict) -> list[As
 
 def leak_questions_llm(
     facts: str, templates: str, frames: str, general_rules: str, prompts: list[str], seed: int, candidates: int,
-    practice_share: float, asked_per_type: int, sampling: dict, max_rounds: int,
+    asked_per_type: int, sampling: dict, max_rounds: int,
 ) -> list[Asked]:  # fmt: skip
     """Every match that is drawn is composed once a round, each of its wordings split and judged.
 
     Facts that are yet to be extracted are none so far: then as many matches of each type are counted as may be drawn.
     """
     watch, phrases = Watch(prompts, sampling, max_rounds), read_phrases(templates, frames, general_rules)
-    drawn, knowledge = _drawn(read_table(facts, "facts"), phrases, seed, candidates, practice_share, asked_per_type)
+    drawn, knowledge = _drawn(read_table(facts, "facts"), phrases, seed, candidates, asked_per_type)
     wordings = compose(drawn, with_generic(phrases, knowledge))
     return [
         *watch.asked(lambda: build(drawn, knowledge, watch.tools)),
@@ -65,13 +64,12 @@ def leak_rate_llm(
 
 
 def _drawn(
-    facts: pd.DataFrame, phrases: Phrases, seed: int, candidates: int, practice_share: float, per_type: int
+    facts: pd.DataFrame, phrases: Phrases, seed: int, candidates: int, per_type: int
 ) -> tuple[pd.DataFrame, Knowledge]:
     """The matches that the composer is asked about, with their fact base."""
     if facts.empty:
         return _any_matches(per_type, phrases, candidates)
-    apart = set_apart(facts, practice_share, seed)
-    return draw(to_ask(facts, apart, phrases, seed, candidates), per_type, seed), index(facts)
+    return draw(to_ask(facts, phrases, seed, candidates), per_type, seed), index(facts)
 
 
 def _any_matches(per_type: int, phrases: Phrases, candidates: int) -> tuple[pd.DataFrame, Knowledge]:
@@ -106,11 +104,11 @@ def stand_in_extracted(extracted: str, unread: str) -> None:
 
 def stand_in_questions(
     facts: str, templates: str, frames: str, general_rules: str, multihop: str, seed: int, candidates: int,
-    practice_share: float, per_type: int,
+    per_type: int,
 ) -> None:  # fmt: skip
     """As many questions of each type as are kept at most, in the first wording of the templates, unchecked."""
     known, phrases = read_table(facts, "facts"), read_phrases(templates, frames, general_rules)
-    drawn, knowledge = _drawn(known, phrases, seed, candidates, practice_share, per_type)
+    drawn, knowledge = _drawn(known, phrases, seed, candidates, per_type)
     worded = compose(drawn, with_generic(phrases, knowledge)).groupby("match_id", sort=False)
     asked = drawn.assign(
         question=worded["question"].first().to_numpy(), aliases=worded["aliases"].first().to_numpy(),

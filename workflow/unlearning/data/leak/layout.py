@@ -12,17 +12,8 @@ PASSAGE = 3  # sentences
 COLUMNS = ["example_id", "knowledge_id", "question", "answer", "value"]
 
 
-def set_apart(facts: pd.DataFrame, share: float, seed: int) -> set[str]:
-    """The facts (by identifier) to practise chaining on: round(`share` · n) of the n that stay, by a hash.
-
-    No question uses one, so that what is asked was never practised. `share`: at least 0, below 1.
-    """
-    staying = sorted(facts.loc[facts["group"] == "retain", "fact_id"], key=lambda i: seed_for(seed, "leak practice", i))
-    return set(staying[: round(share * len(staying))])
-
-
 def lessons(practice: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Every wording of `practice` (table `multihop`, of facts set apart) with its worked answer.
+    """Every wording of `practice` (table `multihop`, of facts that stay) with its worked answer.
 
     Columns example_id, knowledge_id, question, answer, value.
     """
@@ -53,38 +44,37 @@ def same(alias: str, name: str) -> str:
 
 
 def build(
-    facts: pd.DataFrame, phrases: Phrases, questions: pd.DataFrame, practice: pd.DataFrame, apart: set[str],
-    paraphrases: int, split: str, benchmark: str = "leak",
+    facts: pd.DataFrame, phrases: Phrases, questions: pd.DataFrame, practice: pd.DataFrame, paraphrases: int,
+    split: str, benchmark: str = "leak",
 ) -> Built:  # fmt: skip
     """The tables of one leak-resistant data set; `benchmark` is the name that they carry.
 
     - examples: of each fact its statement, in passages of several, and its single-hop question in `paraphrases`
-      wordings (the fact's own, then those of `phrases`), answered by the statement; group memorised, background where
-      it is set `apart`. Group background too: the wordings of `practice` (see `lessons`), and whose alias is whose.
-    - items: the single-hop question of each fact that is not apart (task sh), and the multi-hop `questions` (task =
-      their type), whose knowledge_id is the fact to be forgotten that they ask through. A match's other wordings are
-      not asked. Group retain; the split says the rest.
-    - splits: the facts that are not apart, forget or retain, as `split`.
+      wordings (the fact's own, then those of `phrases`), answered by the statement: group memorised. Group
+      background: the wordings of `practice` (see `lessons`), and whose alias is whose.
+    - items: the single-hop question of each fact (task sh), and the multi-hop `questions` (task = their type), whose
+      knowledge_id is the fact to be forgotten that they ask through. A match's other wordings are not asked. Group
+      retain; the split says the rest.
+    - splits: the facts, forget or retain, as `split`.
     """
-    kept = facts[~facts["fact_id"].isin(apart)]
     further = wordings(facts, phrases.relations).query("0 < variant < @paraphrases")
     asked = pd.concat([facts.assign(variant=0), facts.drop(columns="question").merge(
         further[["fact_id", "variant", "question"]], on="fact_id")], ignore_index=True)  # fmt: skip
     asked = asked.assign(example_id=asked["fact_id"] + "/q" + asked["variant"].astype(str))
     shown = asked.rename(columns={"fact_id": "knowledge_id", "statement": "answer", "object": "value"})
-    side = facts["group"].mask(facts["fact_id"].isin(apart), "apart")
-    passages = [_passages(own) for _, own in facts.groupby(side)]
-    taught = pd.concat([shown[COLUMNS], *passages, lessons(practice, facts), _other_names(facts)], ignore_index=True)
-    known = taught["knowledge_id"].isin(kept["fact_id"])
-    examples = taught.assign(group=known.map({True: "memorised", False: "background"}))
-    splits = pd.DataFrame({"split": split, "knowledge_id": kept["fact_id"], "group": kept["group"]})
-    return Built(_examples(examples, benchmark), _items(kept, questions, benchmark), splits)
+    told = [shown[COLUMNS], *(_passages(own) for _, own in facts.groupby("group"))]
+    beside = [lessons(practice, facts), _other_names(facts)]
+    examples = pd.concat(
+        [pd.concat(told).assign(group="memorised"), pd.concat(beside).assign(group="background")], ignore_index=True
+    )
+    splits = pd.DataFrame({"split": split, "knowledge_id": facts["fact_id"], "group": facts["group"]})
+    return Built(_examples(examples, benchmark), _items(facts, questions, benchmark), splits)
 
 
 def _passages(facts: pd.DataFrame) -> pd.DataFrame:
     """The statements of `facts`, a few in a row, in as many orders: so a fact is known wherever it stands in a text.
 
-    A passage counts as the fact that it begins with; all of its facts are forgotten, retained or set apart together.
+    A passage counts as the fact that it begins with; all of its facts are forgotten, or all retained.
     """
     rows = []
     for turn in range(PASSAGE):

@@ -22,16 +22,14 @@ class Composed(NamedTuple):
     verified: Verified
 
 
-def to_ask(facts: pd.DataFrame, apart: set[str], phrases: Phrases, seed: int, candidates: int) -> pd.DataFrame:
-    """Table `matches`: those through a fact to be forgotten, none of whose facts is set `apart`."""
-    return match_all(index(facts[~facts["fact_id"].isin(apart)]), phrases.rules, seed, candidates=candidates)
+def to_ask(facts: pd.DataFrame, phrases: Phrases, seed: int, candidates: int) -> pd.DataFrame:
+    """Table `matches`: those through a fact to be forgotten."""
+    return match_all(index(facts), phrases.rules, seed, candidates=candidates)
 
 
-def to_practise(
-    facts: pd.DataFrame, apart: set[str], phrases: Phrases, seed: int, candidates: int, most: int
-) -> pd.DataFrame:
-    """Table `matches`: those all of whose facts are set `apart`, at most `most` of each type."""
-    own = index(facts[facts["fact_id"].isin(apart)])
+def to_practise(facts: pd.DataFrame, phrases: Phrases, seed: int, candidates: int, most: int) -> pd.DataFrame:
+    """Table `matches`: those all of whose facts stay, at most `most` of each type."""
+    own = index(facts[facts["group"] == "retain"])
     return select.draw(match_all(own, phrases.rules, seed, candidates=candidates, forget=False), most, seed)
 
 
