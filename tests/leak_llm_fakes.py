@@ -9,6 +9,7 @@ from mu2_llm_fakes import PROMPTS, Model
 from unlearning.data.leak.compose import compose
 from unlearning.data.leak.decompose import Splitter
 from unlearning.data.leak.knowledge import Knowledge
+from unlearning.data.leak.templates import Phrases
 from unlearning.data.rounds import Tools
 from unlearning.llm.complete import Door
 from unlearning.llm.requests import Request
@@ -20,11 +21,13 @@ ROLES = ("extractor", "composer", "decomposer", "uniqueness", "rater_1", "rater_
 class LeakModel(Model):
     """Composes by the templates, takes a question apart by its words alone, and calls every question good."""
 
-    def __init__(self, matches: pd.DataFrame, knowledge: Knowledge, fault: Callable, texts: Mapping = {}):  # noqa: B006
+    def __init__(self, matches: pd.DataFrame, knowledge: Knowledge, fault: Callable, texts: Mapping = {},  # noqa: B006
+                 wordings: Phrases | None = None):  # fmt: skip
         super().__init__(None, fault)
+        wordings = wordings or phrases()
         self.knowledge, self.texts = knowledge, texts
-        self.composed = compose(matches, phrases()) if len(matches) else matches
-        self.splitter = Splitter(phrases(), knowledge)
+        self.composed = compose(matches, wordings) if len(matches) else matches
+        self.splitter = Splitter(wordings, knowledge)
 
     def fitting(self, request: Request) -> dict:
         """The right reply, by what the prompt was filled in with (and whose match it is)."""

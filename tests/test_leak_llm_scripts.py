@@ -1,78 +1,36 @@
 """The scripts of the multi-hop construction by language models, from files to files, with an endpoint on loopback."""
 
-import json
-import re
 import sys
-from collections import Counter
 
 import pytest
 
 from leak_facts import facts, phrases
-from leak_llm_fakes import LeakModel, composition
-from loopback import Loopback, answer
-from mu2_llm_fakes import PROMPTS
+from leak_llm_fakes import composition
+from leak_llm_server import Endpoint
 from mu2_sources import ROOT
 from test_leak_checks import ALIASES, WORLD
 from test_leak_llm import CHAIN, FACT, STORY
 from test_leak_llm_foreseen import FILES, GIVEN
 from unlearning.config.llm import OpenAI
-from unlearning.data.leak.compose_llm import inputs_of
-from unlearning.data.leak.knowledge import index
-from unlearning.data.leak.templated import to_ask
-from unlearning.llm.prompts import render
-from unlearning.llm.requests import Request, Sampling
+from unlearning.llm.requests import Sampling
 from unlearning.tables.artifacts import read_table, write_table
 
 sys.path.append(str(ROOT / "workflow" / "scripts"))
 
 KNOWN = facts(*WORLD, aliases=ALIASES)
-ROLES = {"write down the facts": "extractor", "take test questions apart": "decomposer", "You check": "uniqueness",
-         "You rate": "rater_1"}  # fmt: skip
 
 
-class Endpoint(Loopback):
-    """Plays every role, reading only what it is sent; the bridge of CHAIN is named whenever it is to be composed."""
-
-    def __init__(self):
-        super().__init__(self._handle)
-        knowledge, matches = index(KNOWN), to_ask(KNOWN, phrases(), 0, 3)
-        self.model = LeakModel(matches, knowledge, None, {"Orlo lives in Brindle.": [FACT | {"quote": "Orlo lives"}]})
-        self.matches = {
-            render(PROMPTS[f"composer_{match.type}"], inputs_of(match, knowledge) | {"attempts": []})[1]["content"]
-            .partition("\n\nReply")[0]: match.match_id
-            for match in matches.itertuples(index=False)
-        }  # fmt: skip
-        self.asked = Counter()
-
-    async def _handle(self, call):
-        body = json.loads(call.body)
-        system, user = (message["content"] for message in body["messages"][:2])
-        role = next((role for words, role in ROLES.items() if words in system), "composer")
-        self.asked[role] += 1
-        text = json.dumps(self._said(role, user), ensure_ascii=False)
-        return answer(200, {
-            "id": "x", "object": "chat.completion", "created": 1, "model": body["model"],
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-        }, x_client_request_id=call.headers.get("x-client-request-id", ""))  # fmt: skip
-
-    def _said(self, role, user):
-        if role == "composer":
-            ident, inputs = self.matches[re.split("\n\n(?:Reply|Earlier)", user)[0]], {}
-            if ident == CHAIN:
-                return composition(*[f"What is the capital of France, which Ann {x}?" for x in ("likes", "has", "is")])
-        else:
-            passage = user.partition("\n\n")[2]
-            ident = role
-            inputs = {"text": passage, "question": (re.findall(r"^> (.+)$", user, re.M) or [""])[0]}
-            if role == "extractor" and passage.startswith("Brindle"):
-                return {"facts": "none"}
-        return self.model.fitting(Request(ident, 0, [], Sampling(), None, inputs, role))
+def fault(role, about):
+    """The bridge of CHAIN is named whenever it is to be composed; of Brindle no facts are given."""
+    if role == "composer" and about == CHAIN:
+        return composition(*[f"What is the capital of France, which Ann {x}?" for x in ("likes", "has", "is")])
+    return {"facts": "none"} if role == "extractor" and about.startswith("Brindle") else None
 
 
 @pytest.fixture(scope="module")
 def endpoint():
-    with Endpoint() as found:
+    texts = {"Orlo lives in Brindle.": [FACT | {"quote": "Orlo lives"}]}
+    with Endpoint(KNOWN, phrases(), texts, fault) as found:
         yield found
 
 

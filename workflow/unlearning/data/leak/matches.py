@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from unlearning.data.leak.knowledge import Fact, Knowledge
+from unlearning.score.tasks import MULTI
 from unlearning.tables.schemas import MATCH
 
-TYPES = ("hs", "mp", "mt", "ll", "cc", "ds")
+TYPES = tuple(MULTI)
 COLUMNS = [column.name for column in MATCH]
 
 
