@@ -116,7 +116,7 @@ def test_more_candidates_and_too_few():
     assert all(len(m["candidates"]) == 5 and m["chance"] == 0.2 for m in found) and len(found) == 6
     with pytest.raises(ValueError, match="candidates 2: should be 3 or more"):
         match_all(known(*CHAIN), RULES, 0, candidates=2)
-    with pytest.raises(ValueError, match="unknown types xx; there are: hs, mp"):
+    with pytest.raises(ValueError, match="unknown types xx; there are: hs, mt"):
         match_all(known(*CHAIN), RULES, 0, types=["xx"])
 
 
