@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from configurations import DEFAULT, changed
+from project import Project
 from score_fakes import grid_items, view
 from unlearning.config.load import load
 from unlearning.config.problems import ConfigError
@@ -236,3 +238,46 @@ print(sorted({"lm_eval", "torch", "datasets", "evaluate"} & set(sys.modules)))
     environment = {"PYTHONPATH": str(ROOT / "workflow"), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+RUN = "results/runs/mu2/tiny/four/one/npo_gd/s0/e2"
+TARGET = "results/runs/mu2/tiny/four/all/target/s0/e20/none/harness.parquet"
+
+
+def read_by(project: Project) -> dict[str, set[str]]:
+    """Output -> the inputs that other jobs make for it, of a dry run."""
+    done = project.snakemake("--dry-run")
+    found = re.findall(
+        r"Missing output files: (.*?); Input files updated by another job: (.*)", done.stdout + done.stderr
+    )
+    return {name: set(read.split(", ")) for names, read in found for name in names.split(", ")}
+
+
+def test_the_job_runs_where_a_metric_needs_it_and_without_attack_only(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml")
+    project.merged(
+        "one", {"experiments": {"mu2_minimal": {"methods": ["npo_gd"], "attacks": {"quantize": ["npo_gd"]}}}}
+    )
+    tasks = {"reasoning": {"tasks": ["small_reasoning"], "include": "resources/harness/reasoning"},
+             "mmlu": {"mmlu_csv": "mmlu", "fewshot": 5}}  # fmt: skip
+    csv_files(tmp_path / "mmlu", "q,1,2,3,4,A\n")
+    keys = {"harness": tasks, "metrics": ["rr", "reasoning", "mmlu"]}
+    project.merged("tasks", {"sources": {"mmlu": str(tmp_path / "mmlu")}, "benchmarks": {"mu2": keys}})
+    read = read_by(project)
+    assert {f"{RUN}/none/harness.parquet", TARGET} < read[f"{RUN}/none/scores.parquet"]
+    assert read[f"{RUN}/none/harness.parquet"] == {f"{RUN.removesuffix('/e2')}/model.json"}
+    assert not any("harness" in path for path in read[f"{RUN}/quantize/scores.parquet"])
+    project.judged(metrics=["rr"])
+    assert not any("harness" in path for path in read_by(project))
+
+
+def test_missing_local_tasks_are_refused_before_anything_runs(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml")
+    keys = {"metrics": ["reasoning"], "harness": {"reasoning": {"tasks": ["own"], "include": "resources/own"}}}
+    project.judged(**keys)
+    done = project.snakemake("--dry-run", check=False)
+    assert done.returncode
+    assert (
+        "benchmarks.mu2.harness.reasoning: include: no folder resources/own with tasks in *.yaml"
+        in done.stdout + done.stderr
+    )
