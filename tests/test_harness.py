@@ -93,6 +93,8 @@ def test_mmlu_is_the_mean_over_questions_with_the_harness_interval():
 def test_a_figure_without_a_standard_error_has_no_interval_and_says_so():
     row = one(mmlu, told(("a", 1.0, None, 1), utility="mmlu"))
     assert row["value"] == 1 and math.isnan(row["ci_low"]) and "no standard error" in row["note"]
+    alike = one(mmlu, told(("a", 0.0, 0.0, 5), utility="mmlu"))
+    assert alike["value"] == 0 and math.isnan(alike["ci_low"]) and "one of 0" in alike["note"]
 
 
 def test_both_come_out_of_scoring_as_expected_rows(tmp_path):

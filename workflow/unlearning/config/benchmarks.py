@@ -88,7 +88,7 @@ class Harness(Section):
         None, description="questions drawn per task, by `seed`, the same for every model; null = all"
     )
     fewshot: Count | None = Field(
-        None, description="worked examples before each question, where the task leaves it open; null = the task's own"
+        None, description="worked examples before each question, unless the task fixes 0; null = the task's own number"
     )
     batch_size: Positive = Field(16, description="texts read side by side")
     seed: Whole = Field(0, description="seed of what is drawn: questions, worked examples")

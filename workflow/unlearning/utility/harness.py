@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unlearning.config.problems import nearest
 from unlearning.seeds import seed_for
 
@@ -43,12 +45,15 @@ def run(
     `tasks`: names of tasks, groups or tags, or tasks as the harness's own dictionaries. Rows of `metric` and `filter`
     are those that count. `include`: a folder of local tasks, whose data files are named from there. `limit`: questions
     drawn per task, by `seed` and the task's name, the same for every model; None takes all. `fewshot`: worked examples
-    before each question, where the task leaves it open. HarnessError for a task that the harness does not know, whose
-    data cannot be had, or that does not report `metric` and `filter`.
+    before each question, unless the task itself fixes 0. `seed` also chooses these. HarnessError for a task that the
+    harness does not know, whose data cannot be had, or that does not report `metric` and `filter`.
     """
+    import torch
     from lm_eval.evaluator import evaluate
     from lm_eval.models.huggingface import HFLM
 
+    for seeded in (random.seed, np.random.seed, torch.manual_seed):  # tasks may draw when they are read, or sample
+        seeded(seed % 2**32)
     loaded = load(tasks, include)
     for task in loaded.values():
         if fewshot is not None and task.get_config("num_fewshot") != 0:
