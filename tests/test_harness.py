@@ -53,9 +53,9 @@ def test_what_does_not_count_and_what_is_anothers_is_left_out():
 
 
 def test_reasoning_by_hand():
-    # run (2 · 0.5 + 6 · 0.25)/8 = 0.3125, target (2 · 1 + 6 · 0.5)/8 = 0.625: half is left
-    row = one(reasoning, told(("a", 0.5, None, 2), ("b", 0.25, 0.1, 6)), told(("a", 1.0, 0.1, 2), ("b", 0.5, 0.1, 6)))
-    assert (row["value"], row["n"], row["group"]) == (pytest.approx(0.5), 8, "utility")
+    # run (2 · 0.5 + 6 · 0.25)/8 = 2.5/8, target (2 · 0.5 + 6 · 0.75)/8 = 5.5/8: 5/11 is left
+    row = one(reasoning, told(("a", 0.5, None, 2), ("b", 0.25, 0.1, 6)), told(("a", 0.5, 0.1, 2), ("b", 0.75, 0.1, 6)))
+    assert (row["value"], row["n"], row["group"]) == (pytest.approx(5 / 11), 8, "utility")
     assert math.isnan(row["ci_low"]) and "no interval" in row["note"]
 
 
@@ -257,9 +257,14 @@ def read_by(project: Project) -> dict[str, set[str]]:
 
 def test_the_job_runs_where_a_metric_needs_it_and_without_attack_only(tmp_path):
     project = Project(tmp_path / "project", "config/minimal.yaml")
-    project.merged(
-        "one", {"experiments": {"mu2_minimal": {"methods": ["npo_gd"], "attacks": {"quantize": ["npo_gd"]}}}}
-    )
+    few = {"methods": ["npo_gd"], "attacks": {"probab": [], "quantize": ["npo_gd"]}}
+    # leak's entry of the default is there too, but its metrics do not list it
+    leak = {
+        "enabled": True,
+        "methods": [],
+        "attacks": dict.fromkeys(DEFAULT["experiments"]["leak_small"]["attacks"], []),
+    }
+    project.merged("few", {"experiments": {"mu2_minimal": few, "leak_small": leak}})
     tasks = {"reasoning": {"tasks": ["small_reasoning"], "include": "resources/harness/reasoning"},
              "mmlu": {"mmlu_csv": "mmlu", "fewshot": 5}}  # fmt: skip
     csv_files(tmp_path / "mmlu", "q,1,2,3,4,A\n")
@@ -269,8 +274,7 @@ def test_the_job_runs_where_a_metric_needs_it_and_without_attack_only(tmp_path):
     assert {f"{RUN}/none/harness.parquet", TARGET} < read[f"{RUN}/none/scores.parquet"]
     assert read[f"{RUN}/none/harness.parquet"] == {f"{RUN.removesuffix('/e2')}/model.json"}
     assert not any("harness" in path for path in read[f"{RUN}/quantize/scores.parquet"])
-    project.judged(metrics=["rr"])
-    assert not any("harness" in path for path in read_by(project))
+    assert any("/leak/" in path for path in read) and not any("/leak/" in path for path in read if "harness" in path)
 
 
 def test_missing_local_tasks_are_refused_before_anything_runs(tmp_path):
@@ -278,8 +282,5 @@ def test_missing_local_tasks_are_refused_before_anything_runs(tmp_path):
     keys = {"metrics": ["reasoning"], "harness": {"reasoning": {"tasks": ["own"], "include": "resources/own"}}}
     project.judged(**keys)
     done = project.snakemake("--dry-run", check=False)
-    assert done.returncode
-    assert (
-        "benchmarks.mu2.harness.reasoning: include: no folder resources/own with tasks in *.yaml"
-        in done.stdout + done.stderr
-    )
+    told = "benchmarks.mu2.harness.reasoning: include: no folder resources/own with tasks in *.yaml"
+    assert done.returncode and told in done.stdout + done.stderr

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from unlearning.utility.harness import HarnessError, draw, run
 from unlearning.utility.reasoning import questions
 
 ROOT = Path(__file__).resolve().parents[1]
+BBH = Path(os.environ.get("UNLEARNING_SHARED", ROOT.parent / "shared"), "data/bbh/boolean_expressions.json")
 KIND = "tracking_shuffled_objects"
 TASK = f"small_reasoning_{KIND}"
 FOLDER = "resources/harness/reasoning"
@@ -99,8 +101,13 @@ def generating(folder: Path, rows: list[dict]) -> str:
     """A folder with one local task that generates: what a person would write for tasks of their own."""
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "own.jsonl").write_text(text, encoding="utf-8")
+    return defined(folder, data_files={"test": "own.jsonl"})
+
+
+def defined(folder: Path, **data) -> str:
+    """`folder` with the definition of the task own_words on its `data`."""
     task = {
-        "task": "own_words", "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": "own.jsonl"}},
+        "task": "own_words", "dataset_path": "json", "dataset_kwargs": data,
         "test_split": "test", "output_type": "generate_until",
         "doc_to_text": "{{input}}", "doc_to_target": "{{target}}",
         "generation_kwargs": {"until": ["\n\n"], "do_sample": False, "max_gen_toks": 6}, "num_fewshot": 0,
@@ -122,6 +129,14 @@ def test_generated_answers_are_those_of_greedy_decoding(model, tmp_path):
     rows = [{"input": prompt, "target": target} for prompt, target in zip(asked, targets, strict=True)]
     (found,) = run(network, tokenizer, "reasoning", ["own_words"], "exact_match", "none", generating(tmp_path, rows))
     assert (found["value"], found["n"]) == (pytest.approx(4 / 6), 6)
+
+
+@pytest.mark.skipif(not BBH.is_file(), reason="Big-Bench Hard's files are not here")
+def test_big_bench_hards_own_files_are_local_tasks(model, tmp_path):
+    (tmp_path / BBH.name).symlink_to(BBH)
+    folder = defined(tmp_path, data_files={"test": BBH.name}, field="examples")
+    (found,) = run(*model, "reasoning", ["own_words"], "exact_match", "none", folder, limit=4)
+    assert (found["value"], found["n"]) == (0, 4)  # random weights write no True or False
 
 
 def test_a_task_that_does_not_report_the_metric_says_what_it_reports(model):
