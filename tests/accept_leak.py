@@ -73,10 +73,13 @@ def default(show, scores, folder: Path) -> None:
     show(
         f"target: multi-hop accuracy before unlearning; a guess {mean:.3f}", pooled, ">= 3 guesses", pooled >= 3 * mean
     )
-    for name in TYPES:
-        figure = s("target", "accuracy", language="all", task=name, benchmark="leak")
-        low = s("target", "accuracy", language="all", task=name, benchmark="leak", column="ci_low")
-        show(f"target: accuracy {name}, interval above a guess {guess[name]:.3f}", figure, "above", low > guess[name])
+    for (
+        name
+    ) in TYPES:  # by type for information: docs/leak.md says which a small model does not learn, and what was tried
+        figure, low = (
+            s("target", "accuracy", language="all", task=name, benchmark="leak", column=c) for c in ("value", "ci_low")
+        )
+        print(f"        {name}: {figure:.2f}, a guess {guess[name]:.2f}{'' if low > guess[name] else '; not above it'}")
     rows = s.table[(s.table["benchmark"] == "leak") & ~s.table["method"].isin(["target", "retrain"])]
     forgot = rows[(rows["metric"] == "fq") & (rows["attack"] == "none")]
     show(
