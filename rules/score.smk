@@ -1,5 +1,5 @@
 # Needs: answers, likelihoods and verdicts of the run, the target and the retrained model; where a metric does, the
-# verdicts of the same run without its attack, or under its attacks. Makes: scores.parquet.
+# verdicts of the same run without its attack, or under its attacks, and standard benchmarks. Makes: scores.parquet.
 rule score:
     input:
         questions=data("items"),
@@ -14,6 +14,8 @@ rule score:
         selection=deciding_selection,
         plain=plain_verdicts,
         attacked=lambda w: [f"{run_folder(w)}/e{w.epoch}/{attack}/verdicts.parquet" for attack in attacks_read(w)],
+        harness=tested("harness"),
+        target_harness=tested("target:harness"),
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:

@@ -26,6 +26,8 @@ use rule score as score_for_criterion with:
         second_verdicts=[],
         target=if_needed("target", told_by("target")),
         retrain=if_needed("retrain", told_by("retrain")),
+        harness=if_needed("harness", harness_table),
+        target_harness=lambda w: harness_table(w, "target") if "target:harness" in needed(w.criterion) else [],
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores~{criterion}.parquet",
     log:

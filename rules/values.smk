@@ -226,7 +226,7 @@ def metric_modules(w):
 
 @functools.cache
 def metric_needs(benchmark):
-    """What the benchmark's metrics need: likelihoods, answers, verdicts, values; those of target:, plain: and the like."""
+    """What the benchmark's metrics need: likelihoods, answers, verdicts, values, harness; of target:, plain: and the like."""
     metrics = metrics_of(CONFIG.benchmarks[benchmark])
     return {need for name in metrics for need in declared(f"unlearning.metrics.{name}", "NEEDS")}
 

@@ -125,6 +125,10 @@ BAD = [
     ),
     ("methods/npo_gd/params", {"beta": float("inf")}, "npo_gd.params.beta: inf should be a number, and not infinite"),
     ("methods/npo_gd/betas", [0.9, 1.0], "npo_gd.betas.*less than 1"),
+    ("methods/npo_gd/lr", 100, "npo_gd.lr: should be at most 1; it is 100"),
+    ("methods/npo_gd/micro_batch_size", 32, "npo_gd.micro_batch_size: 32 examples a forward pass are more than the 16"),
+    ("base_models/small/base/micro_batch_size", 64, "small.base.micro_batch_size: 64 examples .* more than the 32 of"),
+    ("methods/x", TV | {"forget_weight": 2}, "methods.x: method tv has no terms to weigh; remove"),
     ("methods/npo_gd/forget_weight", -1, "npo_gd.forget_weight: should be at least 0"),
     ("methods/x", {**GA, "forget_weight": 0}, "methods.x: with these weights there is no loss"),
     (
@@ -454,3 +458,12 @@ def test_attention_maps_and_sharded_weights_are_refused_together():
     with pytest.raises(ConfigError, match="methods: npo_gd reads attention maps.*set scale.sharding: none"):
         parse(config)
     parse(changed("scale", {"processes": 2}, config))
+
+
+def test_sensitive_spans_by_entities_need_spacy(monkeypatch):
+    config = changed("methods/x", {**GA, "forget": "palu", "params": {"spans": "entities"}})
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="methods.x.params.spans: entities needs spaCy, which is not installed"):
+        parse(config)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    parse(config)

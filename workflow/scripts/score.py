@@ -22,6 +22,8 @@ def score(
     plain: str | list = (),
     attacked: list[str] = (),
     attacks: list[str] = (),
+    harness: str | list = (),
+    target_harness: str | list = (),
     prompts: list[dict] = (),
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
@@ -29,9 +31,9 @@ def score(
     `target` and `retrain` list the same three tables of the model before unlearning and of the one trained without the
     forget set. `second_verdicts` are those of `second_judges` on the run itself. What no metric needs may be left out
     (empty). `plain`: the verdicts of the run without its attack; `attacked`: those under each of `attacks`, of a run
-    without one. `prompts`: the attacks that changed what is right. `identity` fills the columns that name the run; its
-    `split` says what is forgotten. With the table of a `selection` whose candidates differ in it, `epoch` is what the
-    chosen one trained.
+    without one. `harness`, `target_harness`: standard benchmarks of the run and of the target. `prompts`: the attacks
+    that changed what is right. `identity` fills the columns that name the run; its `split` says what is forgotten. With
+    the table of a `selection` whose candidates differ in it, `epoch` is what the chosen one trained.
     Raises TableError for a table that breaks its contract.
     """
     from dataclasses import replace
@@ -62,7 +64,10 @@ def score(
         read = {name: read_table(path, name) for name, path in zip(names, paths, strict=True) if path}
         return Tables(**{name: table[table["item_id"].isin(items["item_id"])] for name, table in read.items()})
 
-    own = tables([answers, likelihoods, verdicts])
+    def tested(path: str | list):
+        return read_table(path, "harness") if path else None
+
+    own = replace(tables([answers, likelihoods, verdicts]), harness=tested(harness))
     if second_verdicts:
         told = [read_table(path, "verdicts") for path in second_verdicts]
         own = replace(own, verdicts=pd.concat([own.verdicts, *told]))
@@ -75,7 +80,7 @@ def score(
         run=own,
         plain=judged(plain) if plain else None,
         attacks={name: judged(path) for name, path in zip(attacks, attacked, strict=True)},
-        target=tables(target) if target else Tables(),
+        target=replace(tables(target) if target else Tables(), harness=tested(target_harness)),
         retrain=tables(retrain) if retrain else None,
         languages={code: Language(**facts) for code, facts in languages.items()},
         values=pd.concat([read_table(path, "values") for path in values]) if values else None,

@@ -68,6 +68,32 @@ class Judging(Section):
         return {"single": 1, "pair": 2, "list": self.list_size}[self.form]
 
 
+class Harness(Section):
+    """Tasks of EleutherAI's lm-evaluation-harness behind one metric; asked only where the metric is listed."""
+
+    tasks: list[Text] = Field(
+        [], description="names of tasks, groups or tags (`lm_eval ls tasks` lists the harness's own, data from the Hub)"
+    )
+    include: Text | None = Field(
+        None,
+        description="folder below the project with local tasks in the harness's YAML format, data beside them",
+    )
+    mmlu_csv: Name | None = Field(
+        None,
+        description="of mmlu, instead of tasks: key of `sources`, folder of MMLU's own CSV files, dev and test",
+    )
+    metric: Text = Field("acc", description="the harness's metric that counts; bbh_zeroshot has exact_match")
+    filter: Text = Field("none", description="the harness's filter that counts; bbh_zeroshot has flexible-extract")
+    limit: Positive | None = Field(
+        None, description="questions drawn per task, by `seed`, the same for every model; null = all"
+    )
+    fewshot: Count | None = Field(
+        None, description="worked examples before each question, unless the task fixes 0; null = the task's own number"
+    )
+    batch_size: Positive = Field(16, description="texts read side by side")
+    seed: Whole = Field(0, description="seed of what is drawn: questions, worked examples")
+
+
 class Benchmark(Section):
     """What every benchmark has, however its data are built."""
 
@@ -77,6 +103,9 @@ class Benchmark(Section):
     second_judges: list[Text] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
     judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
+    harness: dict[Name, Harness] = Field(
+        {}, description="reasoning, mmlu -> tasks of lm-evaluation-harness behind the metric of that name"
+    )
 
 
 class BackTranslator(Section):

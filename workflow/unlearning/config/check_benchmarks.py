@@ -25,6 +25,8 @@ OFFERS = {
     "second_judges": ("a second judge", dict.fromkeys(("mu2", "files", "leak"), "second_judges")),
     "real_authors": ("real authors", {"files": "a set of group real_authors"}),
     "world_facts": ("world facts", {"files": "a set of group world_facts"}),
+    "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(("mu2", "files", "leak"), "harness.reasoning")),
+    "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(("mu2", "files", "leak"), "harness.mmlu")),
 }
 
 
@@ -34,6 +36,7 @@ def check(config: Config) -> Iterable[str]:
         key = f"benchmarks.{name}"
         yield from _judges(config, key, benchmark)
         yield from _metrics(f"{key}.metrics", benchmark)
+        yield from _harness(config, name, benchmark)
         if isinstance(benchmark, Mu2):
             yield from _mu2(key, benchmark)
             for argument, name in benchmark.back_translator.key_env.items():
@@ -50,7 +53,7 @@ def check(config: Config) -> Iterable[str]:
 
 def offers(benchmark: Benchmark) -> set[str]:
     """What the benchmark's questions have, of the keys of OFFERS."""
-    second = {"second_judges"} if benchmark.second_judges else set()
+    second = ({"second_judges"} if benchmark.second_judges else set()) | benchmark.harness.keys()
     if isinstance(benchmark, Mu2):
         utility = benchmark.heldout_share > 0 and benchmark.cut.background > 0
         there = {"nonmember": benchmark.cut.nonmember > 0, "utility": utility}
@@ -143,12 +146,37 @@ def _route(config: Config, key: str, benchmark: Mu2) -> Iterable[str]:
         yield f"{key}.back_translator.{problem}"
 
 
+def _harness(config: Config, name: str, benchmark: Benchmark) -> Iterable[str]:
+    """Entries that no metric reads, and that do not say what to ask in one way."""
+    read = [m for m in available("metrics") if "harness" in declared(f"unlearning.metrics.{m}", "NEEDS")]
+    for metric, entry in benchmark.harness.items():
+        key = f"benchmarks.{name}.harness.{metric}"
+        yield from known(f"benchmarks.{name}.harness", metric, read, "metric that reads tasks of lm-evaluation-harness")
+        if entry.mmlu_csv is None and not entry.tasks:
+            yield f"{key}.tasks: names no task; give one or more" + (", or mmlu_csv" if metric == "mmlu" else "")
+        if entry.mmlu_csv is not None:
+            if metric != "mmlu":
+                yield f"{key}.mmlu_csv: read for harness.mmlu only; remove it and give tasks"
+            if entry.tasks or entry.include:
+                yield f"{key}: mmlu_csv brings its own tasks; remove tasks and include, or mmlu_csv"
+            if entry.mmlu_csv not in config.sources and _used(config, name):
+                fix = f"write sources: {{{entry.mmlu_csv}: /path}} in the overlay"
+                yield f"{key}.mmlu_csv: no folder for {entry.mmlu_csv!r}; {fix}"
+        path = PurePosixPath(entry.include or "")
+        if path.is_absolute() or ".." in path.parts or path.parts[:1] == ("~",):
+            yield f"{key}.include: {entry.include!r} should be a path below the project, e.g. resources/harness"
+
+
+def _used(config: Config, name: str) -> bool:
+    """Whether an experiment that is to run measures the benchmark."""
+    wanted = config.only in (None, name)
+    return wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
+
+
 def _source(config: Config, name: str, benchmark: Files | Leak) -> Iterable[str]:
     if benchmark.source is None:
         return
-    wanted = config.only in (None, name)
-    used = wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
-    if benchmark.source not in config.sources and used:
+    if benchmark.source not in config.sources and _used(config, name):
         fix = f"write sources: {{{benchmark.source}: /path}} in the overlay (make run takes TOFU=/path for TOFU)"
         yield f"benchmarks.{name}.source: no folder for {benchmark.source!r}; {fix}"
 

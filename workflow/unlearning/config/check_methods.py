@@ -1,5 +1,6 @@
 """What the keys of base models, methods and attacks say about each other, and what their modules allow."""
 
+import importlib.util
 from collections.abc import Iterable
 
 from pydantic import ValidationError
@@ -40,6 +41,9 @@ def _model(key: str, entry) -> Iterable[str]:
         yield f"{key}: give either architecture (a small model from scratch) or name (a pretrained one)"
     for word, what in (("name", "model's name or folder"), ("revision", "commit, tag or branch")):
         yield from placeholder(f"{key}.{word}", getattr(entry, word), what)
+    for stage in ("base", "target", "retrain"):
+        if schedule := getattr(entry, stage):
+            yield from _passes(f"{key}.{stage}", schedule)
     if entry.architecture is None:
         return
     shape = entry.architecture
@@ -54,6 +58,15 @@ def _model(key: str, entry) -> Iterable[str]:
         )
 
 
+def _passes(key: str, trained) -> Iterable[str]:
+    """A forward pass of more examples than a step has."""
+    if trained.micro_batch_size and trained.micro_batch_size > trained.batch_size:
+        yield (
+            f"{key}.micro_batch_size: {trained.micro_batch_size} examples a forward pass are more than the "
+            f"{trained.batch_size} of a step; give at most batch_size"
+        )
+
+
 def _method(key: str, method: Method, params: dict) -> Iterable[str]:
     """Unknown methods and terms, and those of `params` that none of them knows or that are not allowed."""
     names = {"methods": method.method, "forget": method.forget, "retain": method.retain}
@@ -63,6 +76,8 @@ def _method(key: str, method: Method, params: dict) -> Iterable[str]:
                 f"{key}: method {method.method} brings its own terms; remove forget and retain, or, to pair these two, "
                 "method"
             )
+        if (method.forget_weight, method.retain_weight) != (1, 1):
+            yield f"{key}: method {method.method} has no terms to weigh; remove forget_weight and retain_weight"
         del names["forget"], names["retain"]
     elif method.forget is None:
         others = listed(name for name in available("methods") if name != "pair")
@@ -81,7 +96,13 @@ def _method(key: str, method: Method, params: dict) -> Iterable[str]:
     if "reduction" in params:
         yield f"{key}.params.reduction: this is a key of the method itself; write it as {key}.reduction"
     own = {name: value for name, value in params.items() if name != "reduction"}
+    yield from _passes(key, method)
     yield from parameters.check(f"{key}.params", own, modules, "hyper-parameter")
+    if params.get("spans") == "entities" and not importlib.util.find_spec("spacy"):
+        yield (
+            f"{key}.params.spans: entities needs spaCy, which is not installed; install it with `pip install spacy` "
+            "and a pipeline with `python -m spacy download en_core_web_sm`, or choose value, pos or entropy"
+        )
 
 
 def _candidates(key: str, method: Method) -> Iterable[str]:

@@ -25,7 +25,7 @@ class Method(Section):
     epochs: Positive = Field(description="passes over the forget set (of lingtea: forget and retain epochs)")
     batch_size: Positive = Field(16, description="forget examples per step; as many retain examples")
     micro_batch_size: Positive | None = Field(None, description="examples per forward pass; null = the whole batch")
-    lr: Number = Field(gt=0, description="peak learning rate")
+    lr: Number = Field(gt=0, le=1, description="peak learning rate")
     schedule: Literal["cosine", "linear", "constant"] = Field("linear", description="learning rate after warm-up")
     warmup: Share = Field(0.1, description="share of the steps that warm up")
     optimizer: Literal["adamw", "adamw_8bit"] = Field(

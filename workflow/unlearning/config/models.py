@@ -13,7 +13,7 @@ class Schedule(Section):
     epochs: Count = Field(description="passes over the training set; 0 = no training")
     batch_size: Positive = Field(64, description="examples per optimiser step")
     micro_batch_size: Positive | None = Field(None, description="examples per forward pass; null = the whole batch")
-    lr: Number = Field(gt=0, description="peak learning rate")
+    lr: Number = Field(gt=0, le=1, description="peak learning rate")
     schedule: Literal["cosine", "linear", "constant"] = Field("cosine", description="learning rate after warm-up")
     warmup: Share = Field(0.05, description="share of the steps that warm up")
     optimizer: Literal["adamw", "adamw_8bit"] = Field(

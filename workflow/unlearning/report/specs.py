@@ -113,6 +113,7 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "accuracy": {"forget": "lower", "": "higher", "nonmember": "none"},
     "fq": {"": "higher"}, "fq_pooled": {"": "higher"},
     "rr": {"": "lower"}, "robustness": {"": "higher"}, "reasoning": {"": "higher"},
+    "mmlu": {"": "higher"},
 }  # fmt: skip
 
 COUNTS = ("kappa_answers", "kappa_failed")

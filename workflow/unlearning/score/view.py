@@ -21,6 +21,7 @@ class Tables:
     answers: pd.DataFrame | None = None
     likelihoods: pd.DataFrame | None = None
     verdicts: pd.DataFrame | None = None
+    harness: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True, eq=False)
