@@ -26,7 +26,7 @@ class Grammars(NamedTuple):
 
 
 def read_grammars(folder: Path | str) -> Grammars:
-    """The grammars in `folder` (stories.yaml, people.yaml, biographies.yaml, states.yaml). ResourceError: one is wrong."""
+    """The grammars in `folder`: stories, people, biographies and states (.yaml). ResourceError: one is wrong."""
     folder = Path(folder)
     states = folder / "states.yaml"
     return Grammars(
@@ -137,26 +137,30 @@ def _stories(idents: list[str], grammar: stories.Stories, names: set[str], seed:
     return draw_all(idents, draft, story_checks(index) | {"question": _one_question}, keep)
 
 
+def has_fields(draft: Draft) -> str | None:
+    """Why a biography of task 2 does not hold every field of its person."""
+    lost = fields.missing(draft.row["text"], people.of(draft.row))
+    return f"does not hold {', '.join(lost)}" if lost else None
+
+
+PERSON_CHECKS: dict[str, Check] = {"fields": has_fields, "cut": lambda draft: no_cut(draft.row["text"])}
+
+
 def _people(idents: list[str], grammar: people.Biographies, names: set[str], seed: int) -> Kept:
     taken = {field: set() for field in people.UNIQUE}
     taken["name"] |= {fold(name) for name in names}
-    drawn_last: list[people.Person] = []
 
     def draft(ident: str, attempt: int) -> Draft:
         person = people.draw_person(grammar.states, seed_for(seed, "lume person", f"{ident}/{attempt}"), taken)
-        drawn_last[:] = [person]
         return people.tell(grammar, person, _draw(seed, ident, attempt))
 
-    def has_fields(drawn: Draft) -> str | None:
-        lost = fields.missing(drawn.row["text"], drawn_last[0])
-        return f"does not hold {', '.join(lost)}" if lost else None
-
     def keep(ident: str, drawn: Draft) -> list[tuple[str, str]]:
-        people.take(drawn_last[0], taken)
-        names.add(drawn_last[0].name)
+        person = people.of(drawn.row)
+        people.take(person, taken)
+        names.add(person.name)
         return drawn.questions
 
-    return draw_all(idents, draft, {"fields": has_fields, "cut": lambda d: no_cut(d.row["text"])}, keep)
+    return draw_all(idents, draft, PERSON_CHECKS, keep)
 
 
 def _lives(idents: list[str], grammar: biographies.Lives, names: set[str], index: Index, seed: int) -> Kept:

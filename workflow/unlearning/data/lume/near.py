@@ -17,15 +17,19 @@ class Index:
     """Texts by their 3-grams: only texts that share one are compared, each by a count, so that it stays cheap."""
 
     def __init__(self):
-        self._holders: dict[tuple, list[str]] = defaultdict(list)
-        self._sizes: dict[str, int] = {}
+        self._holders: dict[tuple, set[str]] = defaultdict(set)
+        self._grams: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def add(self, ident: str, text: str) -> None:
         """Keep `text` under the unique name `ident`."""
-        own = grams(text)
-        self._sizes[ident] = len(own)
-        for gram in own:
-            self._holders[gram].append(ident)
+        self._grams[ident] = grams(text)
+        for gram in self._grams[ident]:
+            self._holders[gram].add(ident)
+
+    def remove(self, ident: str) -> None:
+        """Forget the text kept as `ident`."""
+        for gram in self._grams.pop(ident):
+            self._holders[gram].discard(ident)
 
     def nearest(self, text: str) -> tuple[float, str | None]:
         """(Jaccard |A∩B| / |A∪B| of `text` and the kept text most like it, that text's name); (0, None) where none is.
@@ -34,5 +38,5 @@ class Index:
         """
         own = grams(text)
         shared = Counter(ident for gram in own for ident in self._holders.get(gram, ()))
-        alike = ((n / (len(own) + self._sizes[ident] - n), ident) for ident, n in shared.items())
+        alike = ((n / (len(own) + len(self._grams[ident]) - n), ident) for ident, n in shared.items())
         return max(alike, key=lambda found: (found[0], found[1]), default=(0.0, None))

@@ -131,6 +131,12 @@ def columns(person: Person) -> dict:
     return {"characters": [person.name], **{field: getattr(person, field) for field in kept}}
 
 
+def of(row: Mapping[str, str]) -> Person:
+    """Whom a row of table `documents` is about; which pronoun is not known any more."""
+    given = {field: row[field] for field in Person._fields if field not in ("name", "pronoun")}
+    return Person(name=row["characters"][0], pronoun="", **given)
+
+
 def questions(grammar: Biographies, person: Person) -> list[tuple[str, str]]:
     """The question of each field with its canonical answer."""
     answers = person.answers()
