@@ -23,7 +23,7 @@ STATES = {
     "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas", "UT": "Utah", "VA": "Virginia", "VT": "Vermont",
     "WA": "Washington", "WI": "Wisconsin", "WV": "West Virginia", "WY": "Wyoming",
 }  # fmt: skip
-_NUMERIC = re.compile(r"(?<!\d)(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})(?!\d)")
+_NUMERIC = re.compile(r"(?<!\d)(\d{4}|\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{1,2})(?!\d)")
 _SUFFIX = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _SMALL = re.compile(r"\b(?:the|of|in|on|day|month|year)\b")
 _WORDS = {word: str(number) for number, word in enumerate(ORDINALS, start=1)} | {
@@ -51,7 +51,7 @@ def dates(text: str) -> set[str]:
     found = set()
     for one, two, three in _NUMERIC.findall(text):
         year, month, day = (one, two, three) if len(one) == 4 else (three, one, two)
-        found.add(_iso(year, month, day))
+        found.add(_iso(year, month, day) if len(year) == 4 else None)
     words = _ORDINAL.sub(lambda hit: _WORDS[hit[0]], _SMALL.sub(" ", _SUFFIX.sub("", fold(text).replace(",", " "))))
     words = " ".join(words.split())
     for number, name in enumerate(MONTHS, start=1):
