@@ -84,7 +84,7 @@ class Cast(NamedTuple):
 def cast(stories: Stories, draw: random.Random, taken: set[str]) -> Cast:
     """Genre, one to four characters with different first names, and a city: a US one, for Fantasy an invented town.
 
-    No character's full name, and no invented town, is among `taken`.
+    The first one's full name, and an invented town, is not among `taken`. ValueError: all towns are.
     """
     genre = draw.choice(GENRES)
     pronoun, first, surname = person(stories.names, draw, taken)
@@ -93,7 +93,9 @@ def cast(stories: Stories, draw: random.Random, taken: set[str]) -> Cast:
         pronouns.append(draw.choice(tuple(PRONOUNS)))
         free = [name for name in stories.names.first[pronouns[-1]] if name not in (first, *characters)]
         characters.append(draw.choice(free))
-    cities = [c for c in (stories.names.towns if genre == "Fantasy" else stories.cities) if c not in taken]
+    cities = [town for town in stories.names.towns if town not in taken] if genre == "Fantasy" else stories.cities
+    if not cities:
+        raise ValueError(f"all {len(stories.names.towns)} invented towns are taken; give towns more starts or ends")
     return Cast(genre, characters, draw.choice(cities), pronouns)
 
 
@@ -112,13 +114,16 @@ def tell(stories: Stories, given: Cast, draw: random.Random) -> Draft:
             used.append(draw.choice(fitting))
             parts.append((extra, words.tell(used[-1])))
 
+    scenes, details = stories.shared["scene"], stories.shared["detail"]
     take(stories.shared["opening"])
+    take(scenes, extra=True)
     for slot, who in zip(SLOTS, (*OTHERS, None, None), strict=True):
         if who in here:
             unknown.discard(who)
             take(stories.shared[f"meet_{who}"])
         take(plot.slots[slot])
-        take(stories.shared["detail"], extra=True)
+        if slot != "end":
+            take(scenes if slot == "climax" else scenes + details, extra=True)
     take(stories.shared["closing"])
     text, questions = _fitted(parts, draw)
     draw.shuffle(questions)

@@ -49,11 +49,11 @@ def write_stories(sizes: tuple[int, int], grammars: Grammars, tools: Tools, seed
             else:
                 index.add(ident, draft.row["text"])
         good = {ident: draft.row["text"] for ident, draft in drafts.items() if ident not in wrong}
-        asked_ = questions(good, tools)
-        for ident in asked_.refused:
+        said = questions(good, tools)
+        for ident in said.refused:
             index.remove(ident)
-        passed["question"] += len(asked_.found)
-        return wrong | asked_.refused, {ident: [pair] for ident, pair in asked_.found.items()}
+        passed["question"] += len(said.found)
+        return wrong | said.refused, {ident: [pair] for ident, pair in said.found.items()}
 
     inputs = [{"genre": r["kind"], "characters": r["characters"], "city": r["city"]} for r in rows]
     return _write("task1", "writer_story", rows, inputs, examine, (*checks, "question"), groups, tools)
