@@ -161,6 +161,22 @@ def test_names_are_used_once_over_all_tasks(small):
     assert (told["city"].isin(towns) == (told["kind"] == "Fantasy")).all()
 
 
+def test_a_biography_never_takes_the_name_of_a_person_with_sensitive_data(small):
+    """Task 3 is given few names, one of them that of a person of task 2."""
+    first, last = small.documents.loc[small.documents["task"] == "task2", "characters"].iloc[0][0].split()
+    few = [first, "Ada", "Bea", "Cid", "Dot"]
+    names = GRAMMARS.lives.names._replace(first={"she": few, "he": few}, surnames=[last, "Ost", "Ulm", "Vik", "Wye"])
+    grammars = GRAMMARS._replace(lives=GRAMMARS.lives._replace(names=names))
+    found = offline(grammars, {"task2": SIZES["task2"], "task3": (10, 9)}, 0, 0).documents
+    assert sum(name == f"{first} {last}" for (name,) in found["characters"]) == 1
+
+
+def test_invented_towns_are_used_once_and_it_is_told_when_there_are_no_more():
+    few = GRAMMARS._replace(stories=GRAMMARS.stories._replace(names=GRAMMARS.stories.names._replace(towns=["Oz"])))
+    with pytest.raises(ValueError, match="all 1 invented towns are taken; give towns more starts or ends"):
+        offline(few, {"task1": SIZES["task1"]}, 0, 0)
+
+
 def test_refused_drafts_are_drawn_again_told_and_counted():
     kept = draw_all(
         ["a", "b"], lambda ident, attempt: Draft({"text": f"{ident}{attempt}"}, [("Q?", "x")]),
