@@ -47,6 +47,8 @@ def check_sources():
             key, names = "sets", "the set's file or align"
             if isinstance(entry, Leak):
                 key, names = "documents" if entry.facts == "texts" else "file", "its name"
+            if isinstance(entry, Lume):
+                key, names = "published" if entry.route == "published" else "file", "its name"
             raise WorkflowError(
                 f"benchmarks.{benchmark}.{key}: no file {', '.join(missing)}; mend {names}, or the folder "
                 f"sources.{entry.source}"
@@ -85,9 +87,16 @@ def memorize_values(w, method):
     return {"training": training, "select": select, **running(entry, w)}
 
 
+def documents_only(w):
+    """The switch of LUME that leaves prompts out of what is unlearned, where it is on."""
+    entry = benchmark_of(w)
+    return {"documents_only": True} if isinstance(entry, Lume) and entry.documents_only else {}
+
+
 def reference_values(w):
     dtype = CONFIG.base_models[w.base_model].dtype
-    return {"split": w.split, "languages": train_languages(w), "device": CONFIG.device, "dtype": dtype}
+    values = {"split": w.split, "languages": train_languages(w), "device": CONFIG.device, "dtype": dtype}
+    return values | documents_only(w)
 
 
 def terms(w):
@@ -118,7 +127,8 @@ def unlearn_values(w):
     values = running(CONFIG.base_models[w.base_model], w)
     del values["lora"]
     method = method_for(CONFIG, w.base_model, w.method).model_dump(exclude=set(SEARCH))
-    return {"method": method, "split": w.split, "languages": train_languages(w), **values}
+    values |= {"split": w.split, "languages": train_languages(w)}
+    return {"method": method, **values, **documents_only(w)}
 
 
 def epochs_scored(w):

@@ -109,3 +109,8 @@ def table(rows: Sequence[dict]) -> pd.DataFrame:
     found = pd.DataFrame([{"characters": [], **row} for row in rows], columns=DOCUMENT, dtype=object)
     found = found.astype(object).where(found.notna(), None)
     return found.astype({"n_words": "int32"})
+
+
+def joined(parts: Sequence[Made]) -> Made:
+    """The tables of several tasks' `parts`, one after the other."""
+    return Made(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
