@@ -151,12 +151,19 @@ def likelihood_values(w):
     }
 
 
+def judged(benchmark):
+    """Whether a metric of the benchmark reads verdicts, of whatever model; else nothing is judged."""
+    return any(need.split(":")[-1] == "verdicts" for need in metric_needs(benchmark))
+
+
 def told_by(method):
-    """Input function: answers, likelihoods and verdicts of `method` at its last epoch without attack."""
+    """Input function: answers, likelihoods and, where they are read, verdicts of `method` at its last epoch without
+    attack."""
 
     def paths(w):
         folder = f"{run_folder(w, method=method)}/e{last_epoch(w, method)}/none"
-        return [f"{folder}/{name}.parquet" for name in ("answers", "likelihoods", "verdicts")]
+        read = "verdicts" in needed(w.criterion) if "criterion" in w.keys() else judged(w.benchmark)
+        return [f"{folder}/{name}.parquet" for name in ("answers", "likelihoods", *(["verdicts"] if read else []))]
 
     return paths
 
@@ -210,7 +217,7 @@ def usages():
     tables += [t for kind in ("values", "pairs") for t in per_language(f"usage/{kind}/{{language}}.parquet", "llm")]
     for run in RUNS:
         entry, folder = CONFIG.benchmarks[run.benchmark], f"{run_folder(run._asdict())}/e{run.epoch}/{run.attack}"
-        tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES else []
+        tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES and judged(run.benchmark) else []
         tables += [f"{folder}/usage~{judge}.parquet" for judge in entry.second_judges if judge in LLM_JUDGES]
         if run.method in SEARCHED and entry.judge in LLM_JUDGES and "verdicts" in needed(criterion_of(run)):
             tables += candidate_files(run._asdict(), "e{epochs}/none/usage.parquet")
@@ -249,7 +256,7 @@ def score_values(w):
         "identity": identity | {"seed": int(w.seed), "epoch": int(w.epoch)},
         "metrics": metrics_of(entry),
         "languages": languages_of(w.benchmark, w.setting),
-        "judge": entry.judge,
+        "judge": entry.judge if judged(w.benchmark) else "",
         "second_judges": entry.second_judges,
         "draws": CONFIG.bootstrap_draws,
         **changed_values(w),
