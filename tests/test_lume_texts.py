@@ -12,6 +12,7 @@ from unlearning.data.lume.near import Index, grams
 from unlearning.data.lume.texts import completion, cuts, holds, no_cut, wrong_length, wrong_question
 from unlearning.data.sentences import sentences
 from unlearning.data.yaml_files import ResourceError
+from unlearning.text import fields as written
 
 FOLDER = ROOT / "resources" / "lume"
 SLIPS = re.compile(r"[{}<>|=]|  |\bthe (?:the|an?)\b|\b[Aa]n? (?:the|an?)\b")
@@ -234,6 +235,6 @@ def test_people_are_within_the_rules_and_share_nothing_that_is_to_be_unique():
 
 def test_every_state_is_one_and_every_zip_code_has_five_figures():
     states = people.read_people(FOLDER / "people.yaml", STATES).states
-    assert set(states) == set(fields.STATES) and len(states) == 50
+    assert set(states) == set(written.STATES) and len(states) == 50
     zips = [code for entry in states.values() for code in entry["cities"].values()]
     assert len(zips) == len(set(zips)) and all(re.fullmatch(r"\d{5}", code) for code in zips)

@@ -1,11 +1,14 @@
 """LUME's scores: regurgitation, knowledge, membership inference on documents, the shared task's aggregate."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from score_fakes import answers, items, likelihoods, table, view
-from unlearning.metrics import knowledge, mia, regurgitation, task_aggregate
+from unlearning.metrics import final, knowledge, mia, regurgitation, task_aggregate
 from unlearning.score.grid import expected
 from unlearning.score.languages import Language
 from unlearning.score.tasks import of_prompts
@@ -68,6 +71,72 @@ def test_knowledge_is_the_reference_but_for_case_and_white_space():
     assert (row["value"], row["n"], row["note"]) == (0.5, 2, "1 of 3 questions have no answer")
     assert rows["retain", "all", "all", "knowledge"]["value"] == 1
     assert rows["retain", "all", "task2", "knowledge"]["note"] == "no such retain questions"
+
+
+TOLERATED = {
+    "1984-12-31": ["1984-12-31", "She was born on December 31st, 1984.", "12/31/1984", "the thirty-first of Dec. 1984"],
+    "900514344": ["900514344", "It is 900-51-4344.", "900 51 4344"],
+    "7216253765": ["(721) 625-3765", "721.625.3765", "Call 721-625-3765!"],
+    "ann_ost@me.com": ["Ann_Ost@me.com.", "[ann_ost@me.com](mailto:ann_ost@me.com)", r"ann\_ost@me.com"],
+    "12 Elm Street, Salem, OR, 97301": ["12 Elm Street, Salem, Oregon 97301", "at 12 elm street Salem OR 97301"],
+    "10175 West 58th Place, #505, Orange, CA, 92867.": ["10175 West 58th Place #505, Orange, California, 92867"],
+    "The city of Deadesius.": ["the city of deadesius"],
+    "Zoë Lom": ["zoë  lom!"],
+}
+REFUSED = {
+    "1984-12-31": ["1984-12-30", "31 December", "1984", "12-31-84", ""],
+    "900514344": ["900-51-4345", "1900514344", "900-5143-44"],
+    "7216253765": ["721-625-376", "17216253765"],
+    "ann_ost@me.com": ["ann_ost@me.co", "joann_ost@me.com", "ann ost at me.com"],
+    "12 Elm Street, Salem, OR, 97301": ["12 Elm Street, Salem, WA, 97301", "Salem, OR, 97301"],
+    "The city of Deadesius.": ["Deadesius", "It is the city of Deadesius"],
+    "Zoë Lom": ["Zoe", "Lom, Zoë"],
+}
+
+
+def test_knowledge_tolerant_takes_formats_and_nothing_else():
+    cases = [(meant, said, True) for meant, forms in TOLERATED.items() for said in forms]
+    cases += [(meant, said, False) for meant, forms in REFUSED.items() for said in forms]
+    cases += [("12 Elm Street, Salem, OR, 97301", "at 12 elm street in Salem OR 97301", False)]  # a word between
+    for meant, said, right in cases:
+        frame = lume(("forget", "d", "task2_knowledge", meant))
+        rows = scored(knowledge, frame, Tables(answers=answers({"d/task2_knowledge": said})))
+        assert rows["forget", "all", "task2", "knowledge_tolerant"]["value"] == right, (meant, said)
+        assert rows["forget", "all", "task2", "knowledge"]["value"] == (said.lower() == meant.lower()), (meant, said)
+
+
+def harness(value, task="m", n=10):
+    return pd.DataFrame({"utility": ["mmlu"], "task": [task], "counted": [True], "value": [value], "stderr": [0.1],
+                         "n": [n]})  # fmt: skip
+
+
+def whole():
+    """Forget and retain documents and non-members, whose members' likelihoods put mia_auc at 3/4; retain answered."""
+    others = [("nonmember", f"n{i}", "task3_document", "x") for i in range(2)]
+    members = [("forget", f"f{i}", "task3_document", "x") for i in range(2)]
+    frame = lume(*everything("forget"), *everything("retain"), *members, *others)
+    given = told(frame[~frame["task"].str.endswith("document")], lambda group, _: group == "retain")
+    means = dict(zip([f"{i}/task3_document" for i in ("f0", "f1", "n0", "n1")], (-1.0, -3.0, -2.0, -4.0), strict=True))
+    return frame, replace(given, likelihoods=likelihoods({i: [m] for i, m in means.items()}))
+
+
+def test_the_final_score_by_hand():
+    # aggregate 0.8 and mia_final 0.5 as above, MMLU 0.2: 1.5 / 3
+    frame, tables = whole()
+    (row,) = final.score(view(frame, replace(tables, harness=harness(0.2)), languages=ONE))
+    assert row["value"] == pytest.approx(0.5) and row["note"] is None
+
+
+def test_the_final_score_is_null_where_a_part_is_missing_and_says_which():
+    frame, tables = whole()
+    (row,) = final.score(view(frame, tables, languages=ONE))
+    assert row["value"] is None and row["note"].startswith("no mmlu: list the metric mmlu")
+    (row,) = final.score(view(frame, replace(tables, harness=harness(None)), languages=ONE))
+    assert row["note"] == "lm-evaluation-harness gave no figure of the run for m"
+    few = frame[frame["group"] != "nonmember"].reset_index(drop=True)
+    tables = replace(tables, likelihoods=tables.likelihoods[tables.likelihoods["item_id"].isin(few["item_id"])])
+    (row,) = final.score(view(few, replace(tables, harness=harness(0.2)), languages=ONE))
+    assert row["value"] is None and row["note"] == "no documents of non-members with a likelihood"
 
 
 def documents(members: list[float], others: list[float], elsewhere: float = -9.0):
@@ -148,7 +217,7 @@ def test_the_aggregate_is_nothing_where_one_value_is_and_null_where_one_is_missi
 def test_the_rows_are_those_expected():
     frame = lume(*everything("forget"), *everything("retain"), ("nonmember", "n", "task3_document", "x"))
     seen = view(frame, told(frame, lambda *_: True), languages=ONE)
-    metrics = ["regurgitation", "knowledge", "mia", "task_aggregate"]
+    metrics = ["regurgitation", "knowledge", "mia", "task_aggregate", "final"]
     wanted = expected(metrics, ONE, seen.groups, tasks_asked=seen.tasks)
     from unlearning.score.run import score
 

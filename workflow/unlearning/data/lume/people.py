@@ -16,14 +16,11 @@ from unlearning.data.lume.grammar import PRONOUNS, Line, Words, read_slots, read
 from unlearning.data.lume.stories import Draft
 from unlearning.data.text import fold
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml, text
+from unlearning.text.fields import MONTHS
 
 FIRST, LAST = datetime.date(1964, 1, 1), datetime.date(1991, 1, 1)  # birthdays, both included
 FIELDS = ("birth_date", "ssn", "phone", "email", "address")
 UNIQUE = ("name", "ssn", "phone", "email", "address")  # over all people; birthdays, states and cities may repeat
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 
 
 class Person(NamedTuple):
