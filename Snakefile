@@ -20,12 +20,14 @@ include: "rules/doors.smk"
 include: "rules/complete.smk"
 include: "rules/mu2_route.smk"
 include: "rules/mu2.smk"
-include: "rules/review.smk"
 include: "rules/mu2_llm.smk"
 include: "rules/files.smk"
 include: "rules/leak_values.smk"
 include: "rules/leak.smk"
 include: "rules/leak_llm.smk"
+include: "rules/lume_values.smk"
+include: "rules/lume.smk"
+include: "rules/review.smk"
 include: "rules/card_values.smk"
 include: "rules/cards.smk"
 include: "rules/train.smk"
@@ -48,6 +50,7 @@ rule all:
     input:
         "results/report/index.html",
         cards(),
+        lume_sheets(),
     message:
         "Everything is up to date: results/report/index.html"
 

@@ -1,11 +1,14 @@
-# Needs: values.smk, mu2_route.smk. Makes: which tables of a benchmark are published, and what their card says.
-LICENCES = {"mu2": "cc-by-4.0", "files": "unknown", "leak": "unknown", "leak invented": "cc-by-4.0"}
+# Needs: values.smk, mu2_route.smk, lume_values.smk. Makes: which tables of a benchmark are published, and what their card says.
+LICENCES = {"mu2": "cc-by-4.0", "leak invented": "cc-by-4.0", "lume invented": "cc-by-4.0"}  # others: unknown
 NOTES = {
     "mu2": "{license}. The people are invented.",
     "leak invented": "{license}. Everybody and everything in it is invented.",
     "leak": "{license}. The facts are those of the files read, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
     "files": "{license}. The texts are those of the files read, and under their licence: set "
+    "`benchmarks.{name}.card.license` to it before publishing.",
+    "lume invented": "{license}. The people are invented, and so are their numbers and addresses, which are nobody's.",
+    "lume": "{license}. The documents are those of the files read, some of them, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
 }
 WRITTEN = " Language models wrote the texts; their providers' terms may apply too."
@@ -16,13 +19,21 @@ SUMMARIES = {
     "leak": "Leak-resistant unlearning: facts, and questions that take several of them, for measuring whether what was "
     "unlearned can be got at by reasoning or by an attack. A language model is taught the `examples`, unlearns what the "
     "split calls forget, and is asked the `items`.",
+    "lume": "LUME: short stories, biographies with invented sensitive data and biographies, whole and with prompts about "
+    "them, for measuring whether documents were unlearned. A language model is taught the `examples`, unlearns what the "
+    "split calls forget, and is asked the `items`.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }
-TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"]}
+TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"], "lume": ["documents"]}
 LEAK_ROUTES = {
     "templates": "templates: matched, composed, split and checked by rule, no language model",
     "llm": "language models: composed, split and judged, at most {n} rounds; checked by rule besides",
+}
+LUME_ROUTES = {
+    "templates": "grammars of stories and biographies, checked by rule, no language model",
+    "llm": "language models wrote stories and biographies, asked and verified, at most {n} rounds; checked by rule besides",
+    "published": "LUME's published files, as they are",
 }
 LEAK_TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
@@ -61,6 +72,12 @@ def card_inputs(w):
         found |= {"prompts": construction_prompts(entry)}
         made = outside(w.benchmark) or ["resources/leak/invented.yaml"]
         return found | {"sources": [*made, *leak_wordings(w).values()]}
+    if isinstance(entry, Lume):
+        built = {"published": (), "templates": ("rejected", "funnel"), "llm": ("rejected", "funnel", "rounds")}
+        tables = ("documents", "continuations", "knowledge", *built[entry.route])
+        made = [] if entry.route == "published" else GRAMMARS
+        found |= {t: f"{folder}/{t}.parquet" for t in tables}
+        return found | {"sources": [*outside(w.benchmark), *made], "prompts": construction_prompts(entry)}
     if isinstance(entry, Files):
         return found | {"sources": outside(w.benchmark)}
     found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
@@ -80,6 +97,8 @@ def construction_roles(entry):
     """The language models that build a benchmark's data."""
     if isinstance(entry, Leak):
         return leak_roles(entry)
+    if isinstance(entry, Lume):
+        return lume_roles(entry)
     if not isinstance(entry, Mu2) or entry.route != "llm":
         return []
     return ["refiner", "translator", "equivalence", *back_roles(entry)]
@@ -92,10 +111,16 @@ def construction_prompts(entry):
     return [f"resources/prompts/{p.name}" for p in found if p.stem.split("_")[0] in roles]
 
 
+def invented(w):
+    """Whether all that the data say is invented."""
+    entry = benchmark_of(w)
+    return isinstance(entry, (Leak, Lume)) and not outside(w.benchmark)
+
+
 def card_about(w):
     entry = benchmark_of(w)
-    own = "leak invented" if isinstance(entry, Leak) and entry.facts == "invented" else entry.kind
-    license = entry.card.license or LICENCES[own]
+    own = f"{entry.kind} invented" if invented(w) else entry.kind
+    license = entry.card.license or LICENCES.get(own, "unknown")
     models = {role: door_of(role)["backend"] for role in construction_roles(entry)}
     return {
         "benchmark": w.benchmark,
@@ -119,6 +144,16 @@ def card_facts(w, entry):
             "Questions": asked,
             "Chains of each type practised, on facts that stay": str(entry.practice),
             "Seed": str(entry.seed),
+        }
+    if isinstance(entry, Lume):
+        found = {"Route": LUME_ROUTES[entry.route].format(n=entry.max_rounds), "Seed": str(entry.seed)}
+        if entry.route == "published":
+            return found
+        sizes = {task: f"{size.forget}/{size.retain}" for task, size in entry.sizes}
+        return found | {
+            "Documents to forget and to retain": ", ".join(f"{task} {n}" for task, n in sizes.items()),
+            "Biographies never taught": str(entry.nonmembers),
+            "Biographies of task 3": "of invented people" if entry.task3 == "invented" else f"of the file {entry.file}",
         }
     if isinstance(entry, Files):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))

@@ -8,9 +8,9 @@ rule report:
         logs=trained("train_log.parquet"),
         rejected=per_language("rejected/{language}.parquet"),
         kept=per_language("pairs/{language}.parquet"),
-        usage=usages() + leak_usages(),
+        usage=usages() + leak_usages() + lume_usages(),
         selections=selections(),
-        built=leak_built(),
+        built=leak_built() + lume_built(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

@@ -29,5 +29,6 @@ rule mu2_review:
 rule review:
     input:
         per_language("review/{language}.xlsx"),
+        lume_sheets(),
     message:
         "The review sheets lie in results/data/<benchmark>/<cut>/review; decisions belong in config/review/<benchmark>"

@@ -7,7 +7,7 @@ rule score:
         values=value_tables,
         answers=own("answers"),
         likelihoods=own("likelihoods"),
-        verdicts=own("verdicts"),
+        verdicts=lambda w: own("verdicts")(w) if judged(w.benchmark) else [],
         second_verdicts=second_verdicts,
         target=told_by("target"),
         retrain=told_by("retrain"),

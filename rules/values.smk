@@ -47,6 +47,8 @@ def check_sources():
             key, names = "sets", "the set's file or align"
             if isinstance(entry, Leak):
                 key, names = "documents" if entry.facts == "texts" else "file", "its name"
+            if isinstance(entry, Lume):
+                key, names = "published" if entry.route == "published" else "file", "its name"
             raise WorkflowError(
                 f"benchmarks.{benchmark}.{key}: no file {', '.join(missing)}; mend {names}, or the folder "
                 f"sources.{entry.source}"
@@ -85,9 +87,16 @@ def memorize_values(w, method):
     return {"training": training, "select": select, **running(entry, w)}
 
 
+def documents_only(w):
+    """The switch of LUME that leaves prompts out of what is unlearned, where it is on."""
+    entry = benchmark_of(w)
+    return {"documents_only": True} if isinstance(entry, Lume) and entry.documents_only else {}
+
+
 def reference_values(w):
     dtype = CONFIG.base_models[w.base_model].dtype
-    return {"split": w.split, "languages": train_languages(w), "device": CONFIG.device, "dtype": dtype}
+    values = {"split": w.split, "languages": train_languages(w), "device": CONFIG.device, "dtype": dtype}
+    return values | documents_only(w)
 
 
 def terms(w):
@@ -118,7 +127,8 @@ def unlearn_values(w):
     values = running(CONFIG.base_models[w.base_model], w)
     del values["lora"]
     method = method_for(CONFIG, w.base_model, w.method).model_dump(exclude=set(SEARCH))
-    return {"method": method, "split": w.split, "languages": train_languages(w), **values}
+    values |= {"split": w.split, "languages": train_languages(w)}
+    return {"method": method, **values, **documents_only(w)}
 
 
 def epochs_scored(w):
@@ -141,12 +151,19 @@ def likelihood_values(w):
     }
 
 
+def judged(benchmark):
+    """Whether a metric of the benchmark reads verdicts, of whatever model; else nothing is judged."""
+    return any(need.split(":")[-1] == "verdicts" for need in metric_needs(benchmark))
+
+
 def told_by(method):
-    """Input function: answers, likelihoods and verdicts of `method` at its last epoch without attack."""
+    """Input function: answers, likelihoods and, where they are read, verdicts of `method` at its last epoch without
+    attack."""
 
     def paths(w):
         folder = f"{run_folder(w, method=method)}/e{last_epoch(w, method)}/none"
-        return [f"{folder}/{name}.parquet" for name in ("answers", "likelihoods", "verdicts")]
+        read = "verdicts" in needed(w.criterion) if "criterion" in w.keys() else judged(w.benchmark)
+        return [f"{folder}/{name}.parquet" for name in ("answers", "likelihoods", *(["verdicts"] if read else []))]
 
     return paths
 
@@ -200,7 +217,7 @@ def usages():
     tables += [t for kind in ("values", "pairs") for t in per_language(f"usage/{kind}/{{language}}.parquet", "llm")]
     for run in RUNS:
         entry, folder = CONFIG.benchmarks[run.benchmark], f"{run_folder(run._asdict())}/e{run.epoch}/{run.attack}"
-        tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES else []
+        tables += [f"{folder}/usage.parquet"] if entry.judge in LLM_JUDGES and judged(run.benchmark) else []
         tables += [f"{folder}/usage~{judge}.parquet" for judge in entry.second_judges if judge in LLM_JUDGES]
         if run.method in SEARCHED and entry.judge in LLM_JUDGES and "verdicts" in needed(criterion_of(run)):
             tables += candidate_files(run._asdict(), "e{epochs}/none/usage.parquet")
@@ -239,7 +256,7 @@ def score_values(w):
         "identity": identity | {"seed": int(w.seed), "epoch": int(w.epoch)},
         "metrics": metrics_of(entry),
         "languages": languages_of(w.benchmark, w.setting),
-        "judge": entry.judge,
+        "judge": entry.judge if judged(w.benchmark) else "",
         "second_judges": entry.second_judges,
         "draws": CONFIG.bootstrap_draws,
         **changed_values(w),

@@ -47,7 +47,7 @@ BAD = [
     (
         "benchmarks/mu2/kind",
         "mu3",
-        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, leak, mu2",
+        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, leak, lume, mu2",
     ),
     ("methods/npo_gd/lr", ..., "key methods.npo_gd.lr is missing"),
     ("methods/npo_gd/lr", "fast", "key methods.npo_gd.lr: .*number.*'fast'"),
@@ -258,7 +258,7 @@ BAD = [
         "linaer",
         "should be cosine, linear or constant; it is 'linaer'. .*'linear'",
     ),
-    ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, leak, mu2"),
+    ("benchmarks/mu2/kind", ..., "key benchmarks.mu2.kind is missing; add it. There are: files, leak, lume, mu2"),
     ("benchmarks/mu2", 3, "key benchmarks.mu2: should be a map with the keys metrics and kind; it is 3"),
     ("benchmarks/mu2/card", "mit", "mu2.card: should be a map of keys and values .license, title.; it is 'mit'"),
     # cards

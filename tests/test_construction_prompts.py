@@ -54,30 +54,51 @@ LEAK = {
 }  # fmt: skip
 for unused, of in (("subject", "composer_mt"), ("second", "composer_ll")):
     LEAK[of] = {key: value for key, value in LEAK[of].items() if key != unused}
-CASES = LEAK | {
-    "translator_value": TRANSLATE | {"attempts": []},
-    "translator_value.again": TRANSLATE
-    | {
-        "attempts": [
-            {"translation": "Marsch", "reasons": ["it comes back as 'march'", "a way of walking"]},
-            {"translation": None, "reasons": ["the reply holds no whole JSON object"]},
-        ]
-    },
-    "translator_pair": PAIR | WORDS | {"language": "German", "value": "März", "attempts": []},
-    "translator_pair.again": PAIR
-    | WORDS
-    | {"language": "German", "value": "März", "attempts": [TRIED | {"reasons": WHY}, NONE]},
-    "equivalence_value": VALUE | {"back": "march"},
-    "equivalence_pair": {
-        "name": "Maud Perrin",
-        "english_value": "March",
-        "definition": VALUE["definition"],
-        "texts": TEXTS,
-    },
-    "backtranslator": {"language": "German", "text": "Maud Perrin wurde im März geboren."},
-    "refiner": PAIR | {"attempts": []},
-    "refiner.again": PAIR | {"attempts": [{**TRIED, "reasons": WHY}]},
+CAST = {"genre": "Mystery", "characters": ["Ann Ost", "Bo"], "city": "Salem"}
+FIELDS = {
+    "name": "Ann Ost", "birth_date": "May 1, 1970", "ssn": "900-12-3456", "phone": "(291) 555-0101",
+    "email": "ann_ost@me.com", "address": "12 Elm Street, Salem, OR, 97301",
+}  # fmt: skip
+TEXTS_TRIED = [
+    {"text": "Ann Ost sang.", "reasons": ["3 words, should be 150 to 200", "does not name Bo"]},
+    {"text": None, "reasons": ["the reply holds no whole JSON object"]},
+]
+LUME = {
+    "writer_story": CAST | {"attempts": []},
+    "writer_story.again": CAST | {"attempts": TEXTS_TRIED},
+    "writer_person": FIELDS | {"attempts": []},
+    "writer_person.again": FIELDS | {"attempts": TEXTS_TRIED},
+    "questioner": {"text": "Ann Ost was born in Lyon.\n\nShe sang."},
+    "verifier": {"text": "Ann Ost was born in Lyon.\n\nShe sang.", "question": "Where was Ann Ost born?\nIn Lyon?"},
 }
+CASES = (
+    LEAK
+    | LUME
+    | {
+        "translator_value": TRANSLATE | {"attempts": []},
+        "translator_value.again": TRANSLATE
+        | {
+            "attempts": [
+                {"translation": "Marsch", "reasons": ["it comes back as 'march'", "a way of walking"]},
+                {"translation": None, "reasons": ["the reply holds no whole JSON object"]},
+            ]
+        },
+        "translator_pair": PAIR | WORDS | {"language": "German", "value": "März", "attempts": []},
+        "translator_pair.again": PAIR
+        | WORDS
+        | {"language": "German", "value": "März", "attempts": [TRIED | {"reasons": WHY}, NONE]},
+        "equivalence_value": VALUE | {"back": "march"},
+        "equivalence_pair": {
+            "name": "Maud Perrin",
+            "english_value": "March",
+            "definition": VALUE["definition"],
+            "texts": TEXTS,
+        },
+        "backtranslator": {"language": "German", "text": "Maud Perrin wurde im März geboren."},
+        "refiner": PAIR | {"attempts": []},
+        "refiner.again": PAIR | {"attempts": [{**TRIED, "reasons": WHY}]},
+    }
+)
 
 
 def written(case: str) -> str:

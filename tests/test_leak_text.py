@@ -5,11 +5,12 @@ import math
 import pandas as pd
 import pytest
 
-from unlearning.data.leak.chunks import chunk, sentences
+from unlearning.data.leak.chunks import chunk
 from unlearning.data.leak.extracted import good_tuples, locate, merge
 from unlearning.data.leak.knowledge import index
 from unlearning.data.leak.matches import match_all
 from unlearning.data.leak.quality import answer_entropy, self_bleu
+from unlearning.data.sentences import sentences
 from unlearning.tables import artifacts
 
 STORY = (

@@ -24,8 +24,9 @@ def answer(
 
     `model`, `likelihoods` and `answers` may be lists, one entry a model: all are asked in one job. `decoding` names the
     attack that chooses how answers are decoded, with its settings ({} is greedy). `groups`, `splits`, `split` and
-    `only` choose the items (see unlearning.answer.select); `prompts` are the attacks on them, `phrases` the files that
-    these read (see unlearning.answer.prompted). Raises ValueErrors of what it calls.
+    `only` choose the items (see unlearning.answer.select), of which those without messages have a likelihood and no
+    answer; `prompts` are the attacks on them, `phrases` the files that these read (see unlearning.answer.prompted).
+    Raises ValueErrors of what it calls.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -38,6 +39,7 @@ def answer(
     from unlearning.answer.generate import generate
     from unlearning.answer.likelihood import likelihoods as score
     from unlearning.answer.prompted import prompted, read_phrases
+    from unlearning.answer.select import questions as asking
     from unlearning.answer.select import select
     from unlearning.models.load import load_model, load_tokenizer
     from unlearning.score.split import with_groups
@@ -57,7 +59,7 @@ def answer(
         network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
         write_table(score(network, tokenizer, items, batch_size), scored, "likelihoods")
         if written:
-            texts = generate(network, tokenizer, items, chosen, seed, batch_size, max_new_tokens)
+            texts = generate(network, tokenizer, asking(items), chosen, seed, batch_size, max_new_tokens)
             write_table(texts, written, "answers")
 
     models, scored, written = ([paths] if isinstance(paths, str) else paths for paths in (model, likelihoods, answers))

@@ -27,6 +27,7 @@ STAND_INS = {
     "mu2_translate_llm": "stand_in_pairs",
     "leak_extract_llm": "stand_in_extracted",
     "leak_questions_llm": "stand_in_questions",
+    "lume_documents_llm": "stand_in_documents",
     "answer": "stand_in_answers",
 }
 

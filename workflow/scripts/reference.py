@@ -17,11 +17,12 @@ def reference(
     refusals: Path | None = None,
     seed: int = 0,
     epochs: int = 0,
+    documents_only: bool = False,
 ) -> None:
     """Write log p(answer | prompt) under the target `model`, for the forget set of `split` in `languages`.
 
     With `refusals`, also those of the refusals that `epochs` epochs of `seed` draw. `max_length` must be that of the
-    method that reads the table.
+    method that reads the table. `documents_only`: leave out what answers a question.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -32,7 +33,7 @@ def reference(
     from unlearning.train.rows import of_split, read_refusals
 
     table, parts = read_table(examples, "examples"), read_table(splits, "splits")
-    forget = of_split(table, parts, split, "forget", languages)
+    forget = of_split(table, parts, split, "forget", languages, documents_only)
     network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
     sentences = read_refusals(refusals) if refusals else None
     scored = reference_logprobs(network, tokenizer, forget, max_length, batch_size, sentences, seed, epochs)

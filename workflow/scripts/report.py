@@ -47,7 +47,7 @@ def report(
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
     tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
-    candidates of searched methods. `built`: funnel and quality of leak-resistant data. `benchmarks`: Snakemake's
+    candidates of searched methods. `built`: funnels of data and quality of questions. `benchmarks`: Snakemake's
     benchmark files; may be missing.
     """
     import yaml

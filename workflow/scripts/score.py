@@ -28,12 +28,13 @@ def score(
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
 
-    `target` and `retrain` list the same three tables of the model before unlearning and of the one trained without the
-    forget set. `second_verdicts` are those of `second_judges` on the run itself. What no metric needs may be left out
-    (empty). `plain`: the verdicts of the run without its attack; `attacked`: those under each of `attacks`, of a run
-    without one. `harness`, `target_harness`: standard benchmarks of the run and of the target. `prompts`: the attacks
-    that changed what is right. `identity` fills the columns that name the run; its `split` says what is forgotten. With
-    the table of a `selection` whose candidates differ in it, `epoch` is what the chosen one trained.
+    `target` and `retrain` list the same three tables, or the first two, of the model before unlearning and of the one
+    trained without the forget set. `second_verdicts` are those of `second_judges` on the run itself. What no metric
+    needs may be left out (empty). `plain`: the verdicts of the run without its attack; `attacked`: those under each of
+    `attacks`, of a run without one. `harness`, `target_harness`: standard benchmarks of the run and of the target.
+    `prompts`: the attacks that changed what is right. `identity` fills the columns that name the run; its `split` says
+    what is forgotten. With the table of a `selection` whose candidates differ in it, `epoch` is what the
+    chosen one trained.
     Raises TableError for a table that breaks its contract.
     """
     from dataclasses import replace
@@ -56,12 +57,12 @@ def score(
     if selection:
         chosen = read_table(selection, "selection").query("chosen")
         identity = identity | {"epoch": int(chosen["epochs"].iloc[0])}
-    given = next(path for path in (answers, likelihoods) if path)
-    asked = read_table(given, "answers" if given is answers else "likelihoods", ["item_id"])["item_id"].unique()
-    items = items[items["item_id"].isin(asked)]
+    given = {"answers": answers, "likelihoods": likelihoods}
+    told = [read_table(path, name, ["item_id"]) for name, path in given.items() if path]
+    items = items[items["item_id"].isin(pd.concat(told)["item_id"])]  # of bare documents there are no answers
 
     def tables(paths: list[str]) -> Tables:
-        read = {name: read_table(path, name) for name, path in zip(names, paths, strict=True) if path}
+        read = {name: read_table(path, name) for name, path in zip(names, paths, strict=False) if path}
         return Tables(**{name: table[table["item_id"].isin(items["item_id"])] for name, table in read.items()})
 
     def tested(path: str | list):

@@ -21,6 +21,7 @@ def unlearn(
     refusals: Path | None = None,
     work: Path | None = None,
     scale: dict | None = None,
+    documents_only: bool = False,
     **epochs: Path,
 ) -> None:
     """Make `target` forget the forget set of `split` by `method`; write the `model` record, its `weights` and `log`.
@@ -28,7 +29,8 @@ def unlearn(
     `ref_logprobs` and `refusals` are read only where the method or its terms need them, and a frozen copy of the target
     is kept only where one needs that. `epochs`: e<number> -> the record to write after that epoch, its weights beside
     it (e<number>_weights, which only the rule needs); below `work`, if that is given, until the run is done. `scale`:
-    sharding, gradient_checkpointing, checkpoint_steps. Of several processes that call it together, number 0 writes.
+    sharding, gradient_checkpointing, checkpoint_steps. `documents_only`: leave out what answers a question. Of several
+    processes that call it together, number 0 writes.
     """
     from unlearning.models.optional import leave_out_unused
 
@@ -52,7 +54,7 @@ def unlearn(
     table, parts = read_table(examples, "examples"), read_table(splits, "splits")
     known = read_table(ref_logprobs, "ref_logprobs") if "ref_logprobs" in needs else None
     sentences = read_refusals(refusals) if "refusals" in needs else None
-    forget, retain = (of_split(table, parts, split, group, languages) for group in ("forget", "retain"))
+    forget, retain = (of_split(table, parts, split, group, languages, documents_only) for group in ("forget", "retain"))
     place = plan.loads_on(device)
     reference = load_model(target, place) if "reference_model" in needs else None
     places = {name: Path(path) for name, path in epochs.items() if not name.endswith("_weights")}

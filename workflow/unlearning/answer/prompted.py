@@ -18,8 +18,10 @@ def prompted(items: pd.DataFrame, attacks: Iterable[Mapping], **given: object) -
     """`items` as they are asked under `attacks`, {attack: module, params: its settings}, one after the other.
 
     `given`: questions, seed, and phrases: module -> its phrases. Raises what the attacks raise, and ValueError where
-    one changes identities.
+    one changes identities. Items without messages ask nothing and stay as they are, at the end.
     """
+    silent = items["messages"].map(len) == 0
+    bare, items = items[silent], items[~silent] if silent.any() else items
     for entry in attacks:
         name = entry["attack"]
         module = importlib.import_module(f"unlearning.attacks.{name}")
@@ -29,7 +31,7 @@ def prompted(items: pd.DataFrame, attacks: Iterable[Mapping], **given: object) -
         if not asked["item_id"].is_unique or not asked["item_id"].isin(items["item_id"]).all():
             raise ValueError(f"attack {name}: item_id has to stay, each once, so that its verdicts are the item's")
         items = asked
-    return items
+    return pd.concat([items, bare], ignore_index=True) if len(bare) else items
 
 
 def read_phrases(paths: Iterable[str]) -> dict[str, dict]:

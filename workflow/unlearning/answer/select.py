@@ -34,6 +34,11 @@ def select(
     return items.reset_index(drop=True)
 
 
+def questions(items: pd.DataFrame) -> pd.DataFrame:
+    """The items that ask something: of a bare document (no messages) only the likelihood can be asked."""
+    return items[items["messages"].map(len) > 0].reset_index(drop=True)
+
+
 def _forgotten(splits: pd.DataFrame | None, split: str | None) -> set[str]:
     if splits is None or split is None:
         raise AnswerError("asking only what is forgotten needs the table of splits and the name of one")

@@ -262,3 +262,79 @@ class Leak(Benchmark):
     def splits(self) -> list[str]:
         """The one split; what it forgets, the facts say."""
         return ["forget"]
+
+
+class Size(Section):
+    """How many documents one of LUME's tasks has."""
+
+    forget: Positive = Field(description="documents to forget")
+    retain: Positive = Field(description="documents that stay")
+    background: Count = Field(0, description="further ones, taught as background but neither forgotten nor asked about")
+
+
+class Sizes(Section):
+    """LUME's three tasks."""
+
+    task1: Size = Field(Size(forget=199, retain=194), description="short stories; the paper's 199 and 194")
+    task2: Size = Field(Size(forget=203, retain=202), description="people with sensitive data; the paper's 203 and 202")
+    task3: Size = Field(Size(forget=295, retain=294), description="biographies; the paper's 295 and 294")
+
+
+class BiographyColumns(Section):
+    """Which column of a file of biographies holds what."""
+
+    id: Text = Field("id", description="identifier of a person, each once")
+    text: Text = Field("text", description="the biography")
+    title: Text | None = Field(None, description="the person's name, set before a text that does not begin with it")
+
+
+class PublishedFiles(Section):
+    """LUME's published files, JSON Lines."""
+
+    forget: Text = Field("forget.jsonl", description="rows to forget")
+    retain: Text = Field("retain.jsonl", description="rows that stay")
+
+
+class Lume(Benchmark):
+    """LUME: whole documents and questions about them, in three tasks."""
+
+    kind: Literal["lume"] = Field(description="which construction: lume")
+    cut: Name = Field("small", description="name of the cut, a folder below results/data/<benchmark>/")
+    route: Literal["templates", "llm", "published"] = Field(
+        "templates",
+        description="who writes: grammars of resources/lume; language models (roles writer, questioner, verifier_1 to "
+        "verifier_3); or nobody, LUME's published files being read, whatever sizes and nonmembers say",
+    )
+    sizes: Sizes = Field(Sizes(), description="documents of each task")
+    nonmembers: Count = Field(
+        295, description="biographies like those of task 3 that are never taught, for the membership attack"
+    )
+    task3: Literal["invented", "file"] = Field(
+        "invented", description="biographies of invented people, or real ones of a file (route llm asks about them)"
+    )
+    source: Name | None = Field(None, description="key of `sources`: the folder of the published files or biographies")
+    file: Text | None = Field(
+        None, description="of task3 file: JSON Lines, JSON, CSV or Parquet with biographies, in that folder"
+    )
+    columns: BiographyColumns = Field(BiographyColumns(), description="its columns")
+    spare: Count = Field(
+        50, description="of task3 file: further biographies that replace those without a verified question"
+    )
+    published: PublishedFiles = Field(PublishedFiles(), description="of route published: files in the folder")
+    documents_only: bool = Field(
+        False, description="whether unlearning sees bare documents only, instead of documents and prompts"
+    )
+    max_rounds: Positive = Field(3, description="tries at each document before it is rejected, for route llm")
+    seed: Whole = Field(0, description="seed of the data")
+    language: Literal["en"] = Field("en", description="language of the documents")
+
+    def files(self) -> set[str]:
+        """The files that the documents come from, in their folder."""
+        if self.route == "published":
+            return {self.published.forget, self.published.retain}
+        return {self.file} if self.task3 == "file" and self.file else set()
+
+    @property
+    def splits(self) -> list[str]:
+        """The one split; what it forgets, the documents say."""
+        return ["forget"]

@@ -4,29 +4,37 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from unlearning.config import check_llm
-from unlearning.config.benchmarks import Benchmark, Files, Leak, Mu2
+from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
 from unlearning.data.files_spec import FilesError, checked
 from unlearning.registry import available, declared
 
+KINDS = ("mu2", "files", "leak", "lume")
 TOKENS_PER_ANSWER = 12  # of a reply such as {"answer_12": false, …}, generously
 # What a metric's ITEMS may name -> how a benchmark comes to have it, by the kinds that can.
 OFFERS = {
     "languages": ("at least two languages", {"mu2": "settings"}),
     "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts"}),
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed"}),
-    "nonmember": ("people never seen", {"mu2": "cut.nonmember above 0", "files": "a set of group nonmember"}),
+    "nonmember": (
+        "people never seen",
+        {
+            "mu2": "cut.nonmember above 0",
+            "files": "a set of group nonmember",
+            "lume": "nonmembers above 0, by another route than published",
+        },
+    ),
     "utility": (
         "general questions",
         {"mu2": "cut.background and heldout_share above 0", "files": "a set of group utility"},
     ),
-    "second_judges": ("a second judge", dict.fromkeys(("mu2", "files", "leak"), "second_judges")),
+    "second_judges": ("a second judge", dict.fromkeys(KINDS, "second_judges")),
     "real_authors": ("real authors", {"files": "a set of group real_authors"}),
     "world_facts": ("world facts", {"files": "a set of group world_facts"}),
-    "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(("mu2", "files", "leak"), "harness.reasoning")),
-    "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(("mu2", "files", "leak"), "harness.mmlu")),
+    "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.reasoning")),
+    "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.mmlu")),
 }
 
 
@@ -47,6 +55,8 @@ def check(config: Config) -> Iterable[str]:
             if isinstance(benchmark, Leak):
                 yield from _leak(key, benchmark)
                 yield from _leak_models(config, key, benchmark)
+            elif isinstance(benchmark, Lume):
+                yield from _lume(config, key, benchmark)
             else:
                 yield from _files(key, benchmark)
 
@@ -60,6 +70,8 @@ def offers(benchmark: Benchmark) -> set[str]:
         return {"languages", "value", *second, *(name for name, is_there in there.items() if is_there)}
     if isinstance(benchmark, Leak):
         return {"value", *second}
+    if isinstance(benchmark, Lume):
+        return second | ({"nonmember"} if benchmark.nonmembers and benchmark.route != "published" else set())
     columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
     return columns | second | {entry.group for entry in benchmark.sets.values()}
 
@@ -67,7 +79,9 @@ def offers(benchmark: Benchmark) -> set[str]:
 def among(benchmark: Benchmark, settings: Iterable[str]) -> dict[str, set[str]]:
     """What a parameter may name that is one of the questions' own: languages of all `settings`, groups."""
     if not isinstance(benchmark, Mu2):
-        asked = {s.group for s in benchmark.sets.values()} if isinstance(benchmark, Files) else set()
+        asked = offers(benchmark) & {"nonmember"}
+        if isinstance(benchmark, Files):
+            asked = {s.group for s in benchmark.sets.values()}
         return {"languages": {benchmark.language}, "groups": {"retain"} | asked}
     spoken = [{*benchmark.settings[name].train, *benchmark.settings[name].holdout} for name in settings]
     there = offers(benchmark) & {"nonmember", "utility"}
@@ -80,6 +94,8 @@ def background(benchmark: Benchmark) -> bool:
         return benchmark.cut.background > 0
     if isinstance(benchmark, Leak):
         return benchmark.practice > 0
+    if isinstance(benchmark, Lume):
+        return benchmark.route == "templates" and any(size.background for _, size in benchmark.sizes)
     return any(s.train and s.group not in ("forget", "retain") for s in benchmark.sets.values())
 
 
@@ -173,7 +189,7 @@ def _used(config: Config, name: str) -> bool:
     return wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
 
 
-def _source(config: Config, name: str, benchmark: Files | Leak) -> Iterable[str]:
+def _source(config: Config, name: str, benchmark: Files | Leak | Lume) -> Iterable[str]:
     if benchmark.source is None:
         return
     if benchmark.source not in config.sources and _used(config, name):
@@ -194,10 +210,46 @@ def _leak(key: str, benchmark: Leak) -> Iterable[str]:
             yield f"{key}.source: {benchmark.source!r} is not read by facts invented; leave it out, or say mquake"
         if not 0 < benchmark.forget_share < 1:
             yield f"{key}.forget_share: {benchmark.forget_share} should be above 0 and below 1, so that some facts stay"
+    yield from _below(f"{key}.{'documents' if benchmark.facts == 'texts' else 'file'}", benchmark)
+
+
+def _below(key: str, benchmark: Leak | Lume) -> Iterable[str]:
     for name in sorted(benchmark.files()):
-        path, word = PurePosixPath(name), "documents" if benchmark.facts == "texts" else "file"
+        path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
-            yield f"{key}.{word}: {name!r} should be a path below the folder sources.{benchmark.source}"
+            yield f"{key}: {name!r} should be a path below the folder sources.{benchmark.source}"
+
+
+def _lume(config: Config, key: str, benchmark: Lume) -> Iterable[str]:
+    """What the route and the origin of task 3's biographies take, and what they do not read."""
+    read, published = benchmark.task3 == "file", benchmark.route == "published"
+    if read and benchmark.route != "llm":
+        yield (
+            f"{key}.task3: biographies of a file need questions, which language models ask; say route: llm with a "
+            f"backend for its roles, or task3: invented"
+        )
+    if read and not benchmark.file:
+        yield f"{key}.file: task3 file takes the name of the file with biographies"
+    if benchmark.file and not read:
+        yield f"{key}.file: {benchmark.file!r} is not read by task3 invented; leave it out, or say task3: file"
+    if (read or published) and benchmark.source is None:
+        what = "LUME's published files" if published else "the file"
+        yield f"{key}.source: give the key of `sources` that names the folder of {what}"
+    if benchmark.source is not None and not (read or published):
+        yield (
+            f"{key}.source: {benchmark.source!r} is not read by route {benchmark.route} with task3 invented; leave it "
+            "out, or say route: published"
+        )
+    yield from _below(f"{key}.{'published' if published else 'file'}", benchmark)
+    if benchmark.route == "llm":
+        for role in ("writer", "questioner", "verifier_1", "verifier_2", "verifier_3"):
+            yield from check_llm.offline_problem(config, role, f"{key}.route")
+        for task, size in benchmark.sizes:
+            if size.background:
+                yield (
+                    f"{key}.sizes.{task}.background: {size.background} documents, but language models write none for "
+                    "the background; set it to 0, or say route: templates"
+                )
 
 
 def _leak_models(config: Config, key: str, benchmark: Leak) -> Iterable[str]:

@@ -21,8 +21,17 @@ LEAK = {
     "decomposition": "A multi-hop question splits into its own facts: none skipped, no foreign entity.",
     "uniqueness": "A multi-hop question has one right answer.",
 }  # of the construction of multi-hop questions
+LUME = {
+    "length": "A document has as many words as its task asks for.",
+    "characters": "A story names all of its characters and its place.",
+    "fields": "A biography holds every field of its person, in whatever format.",
+    "cut": "A sentence begins in the second half of a document, where it can be cut.",
+    "question": "A question has one short answer, which stands in its document and not in the question.",
+    "verifiers": "All three language models that verify answer a question from its document, and alike.",
+    "near_duplicate": "No document is much like another of its task.",
+}  # of the construction of documents and their prompts
 REVIEW = {"review": "No person who read the row rejected it."}
-KNOWN = frozenset({*available("data/checks"), *STEPS, *LEAK, *REVIEW})
+KNOWN = frozenset({*available("data/checks"), *STEPS, *LEAK, *LUME, *REVIEW})
 
 
 def known(check: str) -> str:

@@ -1,30 +1,14 @@
 """Text helpers of the construction: folding, masking names, finding words. Vectorised or over distinct texts only."""
 
-import functools
-import re
-import unicodedata
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from unlearning.text.folding import fold, without_accents  # noqa: F401 (where the construction looks for them)
+
 PARTS = ("question", "answer", "paraphrase")  # the texts of a pair
 NAME_MASK = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: no letter, no word character, in no text of ours
-_MARKS = re.compile(
-    "[\u0300-\u036f]"
-)  # accents of Latin, Greek and Cyrillic; Thai and Urdu marks carry meaning and stay
-
-
-@functools.lru_cache(maxsize=100_000)
-def fold(text: str) -> str:
-    """`text` without case, accents, full-width forms and repeated spaces, to compare spellings."""
-    return without_accents(text.casefold())
-
-
-def without_accents(text: str) -> str:
-    """`text` as `fold` leaves it, but in its own case."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return " ".join(unicodedata.normalize("NFC", _MARKS.sub("", decomposed)).split())
 
 
 def strings(column: pd.Series) -> np.ndarray:

@@ -10,6 +10,7 @@ from importlib import import_module
 import pandas as pd
 
 from unlearning.answer.prompted import prompted
+from unlearning.answer.select import questions as asking
 from unlearning.answer.select import select
 from unlearning.data.back_other import by_model
 from unlearning.data.back_services import LLM, SERVICES
@@ -30,6 +31,7 @@ from unlearning.llm.foreseen_leak import (  # noqa: F401 (found by their names, 
     stand_in_extracted,
     stand_in_questions,
 )
+from unlearning.llm.foreseen_lume import lume_documents_llm, stand_in_documents  # noqa: F401
 from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Sampling
 from unlearning.llm.watch import Watch
@@ -154,7 +156,7 @@ def stand_in_answers(
     """To every item as many answers as are drawn, no two alike; of several models the same."""
     drawn = [import_module(f"unlearning.attacks.{attack}").decoding(**given) for attack, given in decoding.items()]
     table = read_table(splits, "splits") if splits else None
-    items = select(read_table(questions, "items"), None, table, split, only)
+    items = asking(select(read_table(questions, "items"), None, table, split, only))
     n = len(items) * (samples := max([1, *(how.samples for how in drawn)]))
     word = "x" * (CHARACTERS - 1) + " "
     texts = [f"{i} {word * max_new_tokens}"[: CHARACTERS * max_new_tokens].strip() for i in range(n)]

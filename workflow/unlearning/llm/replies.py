@@ -128,6 +128,29 @@ class Ratings(Answer):
     naturalness: Rating
 
 
+class Document(Answer):
+    """A story or a biography."""
+
+    text: Text
+
+
+class Question(Answer):
+    """One question about a text and its answer, or that none is possible; the names and thoughts come before."""
+
+    names: list[Text]
+    reasoning: str
+    possible: bool
+    question: str
+    answer: str
+
+
+class Verification(Answer):
+    """What a text answers to a question, if it does."""
+
+    answerable: bool
+    answer: str
+
+
 REPLIES: dict[str, type[Answer]] = {
     "translation": Translation,
     "equivalence": Equivalence,
@@ -141,6 +164,9 @@ REPLIES: dict[str, type[Answer]] = {
     "decomposition": Decomposition,
     "uniqueness": Uniqueness,
     "rating": Ratings,
+    "document": Document,
+    "question": Question,
+    "verification": Verification,
 }
 
 MANY = range(2, 21)

@@ -41,10 +41,13 @@ class Watch:
 
 def _grows(role: str, most: Mapping[str, int]) -> int:
     """Tokens by which a refused attempt lengthens the next prompt, at most: of those that propose, its texts come back,
-    what the checks quote of them, and the words of the judge, or of either of them for each wording.
+    what the checks quote of them, and the words of the judge, or of either of them for each wording; a story comes back
+    with the question that a verifier answers otherwise.
     """
     if role in ("refiner", "translator"):
         return 4 * most[role] + most["equivalence"] + TOLD
     if role == "composer":
         return 4 * most[role] + VARIANTS * (4 * max(most["decomposer"], most["uniqueness"]) + TOLD)
+    if role == "writer":
+        return 4 * most[role] + 4 * (most["questioner"] + most["verifier_1"]) + TOLD
     return 0

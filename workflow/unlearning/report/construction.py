@@ -1,4 +1,4 @@
-"""How leak-resistant questions were built: how many were left after each step, and how varied those kept are."""
+"""How questions and documents were built: how many were left after each step, and how varied kept questions are."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,12 +40,25 @@ def _funnel(benchmark: str, table: pd.DataFrame) -> Construction:
     steps = list(dict.fromkeys(table["step"]))
     counts = table.pivot(index="type", columns="step", values="n")
     kinds = [kind for kind in MULTI if kind in counts.index]
+    if not kinds:
+        return _documents(benchmark, counts, list(dict.fromkeys(table["type"])), steps)
     rows = tuple((f"{kind.upper()} {MULTI[kind]}", *(str(counts.loc[kind, step]) for step in steps)) for kind in kinds)
     return Construction(
         benchmark, "funnel", "How many questions each step left",
         "By type: groups of facts that match, then those of which a wording gives nothing away (composed), is split "
         "into the facts' hops (decomposed) and has one right answer (unique); and the questions kept.",
         (TYPE, *steps), rows,
+    )  # fmt: skip
+
+
+def _documents(benchmark: str, counts: pd.DataFrame, kinds: list[str], steps: list[str]) -> Construction:
+    steps = [*(step for step in steps if step != "kept"), "kept"]
+    rows = tuple((kind, *(_count(counts.loc[kind, step]) for step in steps)) for kind in kinds)
+    return Construction(
+        benchmark, "funnel", "How many documents each step left",
+        "By task, and non-members: drafts drawn, those that passed each check, one after the other, and the documents "
+        "kept. A dash: the check is none of that task's.",
+        ("Task", *steps), rows,
     )  # fmt: skip
 
 
@@ -66,6 +79,10 @@ def _quality(benchmark: str, table: pd.DataFrame) -> Construction:
         f"answers are spread, higher is more varied.{rated}{' A dash: ' + '; '.join(notes) + '.' if notes else ''}",
         (TYPE, "questions", *measures), rows,
     )  # fmt: skip
+
+
+def _count(value: float) -> str:
+    return "–" if pd.isna(value) else str(int(value))
 
 
 def _number(value: float) -> str:

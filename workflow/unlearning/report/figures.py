@@ -47,9 +47,9 @@ def _labelled(grid: Sequence) -> dict:
     return {label: handle for handle, label in pairs}
 
 
-def _select(rows: pd.DataFrame, metric: str, group: str, language: str) -> pd.DataFrame:
+def _select(rows: pd.DataFrame, metric: str, group: str, language: str, task: str = "all") -> pd.DataFrame:
     """Non-null rows of one metric; `group` "*" takes any."""
-    found = rows[(rows["metric"] == metric) & (rows["language"] == language) & (rows["task"] == "all")]
+    found = rows[(rows["metric"] == metric) & (rows["language"] == language) & (rows["task"] == task)]
     found = found if group == "*" else found[found["group"] == group]
     return found[found["value"].notna()]
 
@@ -209,7 +209,7 @@ def epochs(spec: Epochs, rows: pd.DataFrame, stem: Path) -> bool:
     rows = rows[rows["attack"] == "none"]
     counts = rows[~rows["method"].isin(REFERENCES)].groupby("method")["epoch"].nunique()
     methods = sorted(counts.index[counts > 1])
-    found = [(c, _select(rows, c.metric, c.group, c.language)) for c in spec.columns]
+    found = [(c, _select(rows, c.metric, c.group, c.language, c.task)) for c in spec.columns]
     found = [(c, own) for c, own in found if own["method"].isin(methods).any()]
     if not found:
         return False
@@ -227,7 +227,7 @@ def epochs(spec: Epochs, rows: pd.DataFrame, stem: Path) -> bool:
             for value in own.loc[own["method"] == "retrain", "value"]:
                 axes.axhline(value, color="#333333", linestyle="--", linewidth=1, label=NAMES["retrain"])
             way = ARROWS[direction(column.metric, column.group)]
-            axes.set(title=f"{column.label} {way}", xlabel="epoch (0 = target)")
+            axes.set(title=f"{column.label} {way}".strip(), xlabel="epoch (0 = target)")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_ylim(bottom=None if per_cent(column.metric) else 0)
             _frame(axes, own["value"], column.metric, "y")

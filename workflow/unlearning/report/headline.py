@@ -122,7 +122,24 @@ def _leak(rows: pd.DataFrame) -> str:
     return f"{text}. Of these, {best} has the highest forget quality, {quality}; its robustness is {robust}."
 
 
-FINDINGS = {"leak": _leak, "mu2": _mu2, "tofu": _tofu, "files": _tofu}
+def _lume(rows: pd.DataFrame) -> str:
+    methods, kept, collapsed = _usable(rows, "knowledge", "retain", "all")
+    text = _count(methods, kept, collapsed, "knowledge on retain questions")
+    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "knowledge", "forget", "all")) is not None]
+    if not scored:
+        return text + "."
+    best = min(scored)[1]
+    own, target, retrained = (_pick(rows, m, "knowledge", "forget", "all") for m in (best, "target", "retrain"))
+    parts = {m: _text(_pick(rows, best, m, g, "all"), m) for m, g in (("mia_auc", "forget"), ("task_aggregate", "all"))}
+    return (
+        f"{text}. Of these, {best} answers the fewest forget questions: its knowledge there is "
+        f"{_text(own, 'knowledge')} (target {_text(target, 'knowledge')}, retrained {_text(retrained, 'knowledge')}), "
+        f"{AGAINST_RETRAINED[compare(own, retrained)]}; membership attack {parts['mia_auc']}, aggregate "
+        f"{parts['task_aggregate']}."
+    )
+
+
+FINDINGS = {"leak": _leak, "lume": _lume, "mu2": _mu2, "tofu": _tofu, "files": _tofu}
 
 
 def headline(panel: dict[str, str], rows: pd.DataFrame) -> str:

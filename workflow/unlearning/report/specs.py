@@ -114,6 +114,9 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "fq": {"": "higher"}, "fq_pooled": {"": "higher"},
     "rr": {"": "lower"}, "robustness": {"": "higher"}, "reasoning": {"": "higher"},
     "mmlu": {"": "higher"},
+    "regurgitation": {"forget": "lower", "": "higher"}, "regurgitation_f": {"forget": "lower", "": "higher"},
+    "knowledge": {"forget": "lower", "": "higher"}, "knowledge_tolerant": {"forget": "lower", "": "higher"},
+    "mia_final": {"": "higher"}, "task_aggregate": {"": "higher"}, "final": {"": "higher"},
 }  # fmt: skip
 
 COUNTS = ("kappa_answers", "kappa_failed")
@@ -264,8 +267,44 @@ LEAK_TABLES = (
           *(Column(task.upper(), "accuracy", task=task, head="By kind") for task in MULTI))),
 )  # fmt: skip
 
+TASKS = (("task1", "Stories"), ("task2", "People"), ("task3", "Biographies"))
+SCORES = (("regurgitation", "Regurgitation"), ("knowledge", "Knowledge"))
+
+
+def _tasks(metric: str, group: str, **further) -> tuple[Column, ...]:
+    """One column a task of LUME, and one over all."""
+    head = f"{dict(SCORES).get(metric, metric.replace('_', ' '))}, {group}"
+    return tuple(
+        Column(label, metric, group, task=task, head=head, optional=True, **further)
+        for task, label in (("all", "all"), *((task, label.lower()) for task, label in TASKS))
+    )
+
+
+LUME_TABLES = (
+    Spec("results", "Results",
+         "Regurgitation and knowledge over all prompts; the membership attack (MIA) on bare documents, whose ideal is "
+         "0.5; the aggregate of the next table. In brackets: 95 % bootstrap intervals. " + SEEDS,
+         (*(Column(f"{label}, {group}", metric, group, optional=True) for metric, label in SCORES
+            for group in ("forget", "retain")),
+          Column("MIA", "mia_auc", optional=True), Column("MIA score", "mia_final", optional=True),
+          Column("Aggregate", "task_aggregate", "all", optional=True),
+          Column("MMLU", "mmlu", "utility", optional=True), Column("Final", "final", "all", optional=True))),
+    Spec("aggregate", "The shared task's aggregate and its parts",
+         "The harmonic mean of the twelve values beside it, of which those on forget are 1 − the score: high is good "
+         "in every column. It is 0 as soon as one part is 0.",
+         (Column("Aggregate", "task_aggregate", "all", optional=True),
+          *(Column(f"{label}, {group}", "task_aggregate", "all", task=f"{task}:{group}:{metric}", head=head,
+                   optional=True)
+            for task, head in TASKS for group in ("forget", "retain") for metric, label in SCORES))),
+    Spec("by_task", "By task",
+         "Regurgitation and knowledge by task; knowledge tolerant takes dates, numbers, addresses in whatever format.",
+         (*(column for metric in ("regurgitation", "knowledge", "knowledge_tolerant") for group in ("forget", "retain")
+            for column in _tasks(metric, group)),
+          *(column for group in ("forget", "retain") for column in _tasks("regurgitation_f", group, csv_only=True)))),
+)  # fmt: skip
+
 TABLES: dict[str, tuple[Spec, ...]] = {
-    "mu2": MU2_TABLES, "leak": LEAK_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES,
+    "mu2": MU2_TABLES, "leak": LEAK_TABLES, "lume": LUME_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES,
 }  # fmt: skip
 
 PS_RETAIN = Column("PS retain", "ps", "retain")
@@ -294,8 +333,20 @@ LEAK_FIGURES = (
            (Column("Accuracy, forget", "accuracy"), Column("Forget quality", "fq"),
             Column("Accuracy, retain", "accuracy", "retain"))),
 )  # fmt: skip
+LUME_FIGURES = (
+    Epochs("epochs", "Regurgitation and knowledge by epoch, in each task",
+           tuple(Column(f"{title}: {label.lower()}, {group}", metric, group, task=task)
+                 for task, title in TASKS for metric, label in SCORES for group in ("forget", "retain")), across=4),
+    Epochs("epochs_mia", "Membership attack by epoch", (Column("AUC (ideal: 0.5)", "mia_auc"),)),
+    Epochs("epochs_utility", "Utility by epoch",
+           (Column("Knowledge, retain", "knowledge", "retain"), Column("MMLU", "mmlu", "utility"))),
+    TradeOff("tradeoff", "Forgetting against keeping", Column("knowledge, forget", "knowledge"),
+             Column("knowledge, retain", "knowledge", "retain"), ALL),
+    Bars("attacks", "Knowledge on forget questions under attack", "knowledge", "forget", ALL),
+)  # fmt: skip
 FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Radar | Epochs, ...]] = {
     "leak": LEAK_FIGURES,
+    "lume": LUME_FIGURES,
     "mu2": (
         TradeOff("tradeoff_ps", "Forgetting against keeping: probability", Column("PS forget", "ps"), PS_RETAIN, SIDES),
         TradeOff("tradeoff_se", "Forgetting against keeping: answers", Column("SE forget", "se"), PS_RETAIN, SIDES),

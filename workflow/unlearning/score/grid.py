@@ -4,7 +4,8 @@ Each metric module declares `ROWS`: a literal tuple of (metric, groups, language
 groups: "asked" (forget and retain, and every other group that has questions but background and utility) or a tuple of
 names. languages: a kind of `unlearning.score.languages.names`. tasks: a tuple of names, or "trials": all, and any
 where the questions were answered more than once, or "second_judges": one a second judge, by its name; or, by kind of
-question, a function of `unlearning.score.tasks`: "hops", "sums", or "types" and before them all. A metric that ends in
+question, a function of `unlearning.score.tasks`: "hops", "sums", "types" and before them all, or the prompts
+"completion" or "knowledge". A metric that ends in
 ":" has a row for every second judge, whose name follows.
 `ITEMS`, where a module declares it: what the benchmark's questions must have, else every row is null: languages (two or
 more), value, perturbed, second_judges, or a group. The configuration is refused where they have not.
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 
 from unlearning.registry import declared
 from unlearning.score.languages import Language, names
-from unlearning.score.tasks import hops, sums, types
+from unlearning.score.tasks import hops, of_prompts, sums, types
 
 
 def expected(
@@ -33,6 +34,7 @@ def expected(
     by_name = {
         "trials": ("all", "any")[: 1 + (trials > 1)], "second_judges": second_judges, "hops": tuple(hops(tasks_asked)),
         "sums": tuple(sums(tasks_asked)), "types": ("all", *types(tasks_asked)),
+        **{prompt: tuple(of_prompts(tasks_asked, prompt)) for prompt in ("completion", "knowledge")},
     }  # fmt: skip
     keys = []
     for module in metrics:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unlearning.score.bootstrap import resample
-from unlearning.score.rows import bootstrap_seed
+from unlearning.score.bootstrap import interval, resample
+from unlearning.score.languages import names
+from unlearning.score.rows import bootstrap_seed, row
 from unlearning.score.view import View
 
 
@@ -41,6 +42,28 @@ class Cells:
             for counts_BN in resample(n, bootstrap_seed(self.view, self.group), self.view.draws)
         ]
         return [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
+
+
+def task_rows(
+    view: View, metric: str, values_I: np.ndarray, kinds: dict[str, tuple[str, ...]], what: str
+) -> list[dict]:
+    """The mean of one value an item (NaN where there is none), by group, kind of question and selection of languages.
+
+    `kinds`: name -> tasks. `what` names what a missing value lacks ("verdict"). n = knowledge instances with a value.
+    """
+    chosen = [(name, kind, own) for kind, own in kinds.items() for name in names("pairs", view.languages)]
+    rows = []
+    for group in view.groups:
+        cells = Cells(view, group, [(name, own) for name, _, own in chosen])
+        total, known = cells.by_instance(values_I), cells.by_instance((values_I == values_I).astype(float))
+        asked, drawn = cells.member_IS.sum(axis=0), share(*cells.draws(total, known))
+        values, n, told = share(total.sum(0), known.sum(0)), (known > 0).sum(0), known.sum(0)
+        for s, (name, kind, _) in enumerate(chosen):
+            lost = int(asked[s] - told[s])
+            note = f"{lost} of {asked[s]} questions have no {what}" if lost else None
+            note = note if asked[s] else f"no such {group} questions"
+            rows.append(row(metric, group, name, values[s], int(n[s]), interval(drawn[:, s], n[s]), note, kind))
+    return rows
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

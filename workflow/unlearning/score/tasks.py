@@ -1,4 +1,4 @@
-"""Kinds of question: single-hop, and the multi-hop types of leak-resistant unlearning."""
+"""Kinds of question: single-hop and the multi-hop types of leak-resistant unlearning; the prompts of LUME's tasks."""
 
 from collections.abc import Iterable
 
@@ -32,6 +32,12 @@ def types(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Name -> tasks: each task by itself; nothing where there is but one, as there is nothing to tell apart."""
     tasks = ordered(tasks)
     return {task: (task,) for task in tasks} if len(tasks) > 1 else {}
+
+
+def of_prompts(tasks: Iterable[str], prompt: str) -> dict[str, tuple[str, ...]]:
+    """all -> the tasks named `<name>_<prompt>` (LUME's completion or knowledge), and each by its name alone."""
+    found = {task.removesuffix(f"_{prompt}"): (task,) for task in ordered(tasks) if task.endswith(f"_{prompt}")}
+    return {"all": tuple(task for own in found.values() for task in own), **found}
 
 
 def sums(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -110,13 +110,19 @@ def knowledge_of(splits: pd.DataFrame, split: str, group: str) -> set[str]:
 
 
 def of_split(
-    examples: pd.DataFrame, splits: pd.DataFrame, split: str, group: str, languages: Sequence[str]
-) -> pd.DataFrame:
-    """The memorised rows of a split's forget or retain set in `languages`. RowsError if there are none."""
+    examples: pd.DataFrame, splits: pd.DataFrame, split: str, group: str, languages: Sequence[str],
+    documents_only: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """The memorised rows of a split's forget or retain set in `languages`. RowsError if there are none.
+
+    `documents_only`: of these the bare texts, which answer no question.
+    """
     rows = of_group(examples, "memorised", languages)
     rows = rows[rows["knowledge_id"].isin(knowledge_of(splits, split, group))]
+    rows = rows[rows["messages"].map(len) == 0] if documents_only else rows
     if rows.empty:
-        raise RowsError(f"no memorised example belongs to the {group} set of split {split!r} in {sorted(languages)}")
+        what = "document" if documents_only else "example"
+        raise RowsError(f"no memorised {what} belongs to the {group} set of split {split!r} in {sorted(languages)}")
     return rows
 
 

@@ -7,12 +7,12 @@ from collections.abc import Container, Iterable
 
 import pandas as pd
 
-from unlearning.data.leak.chunks import sentences
 from unlearning.data.leak.knowledge import COLUMNS, fact_id
 from unlearning.data.leak.leaks import occurrences
 from unlearning.data.leak.names import clean_aliases
 from unlearning.data.leak.templates import capital, fill, generic, sentence
 from unlearning.data.reasons import reason
+from unlearning.data.sentences import sentences
 from unlearning.data.text import fold
 
 MOST_WORDS = 12  # of a name; more is a clause
