@@ -15,7 +15,7 @@ METHODS, ATTACKS = 6, ("probab", "focus_on_key", "quantize")
 # The workflow's own data rules on MQuAKE's file: no model, so nothing of the experiment is trained.
 OVERLAY = {
     "sources": {"own": str(FOLDER)},
-    "benchmarks": {"mquake": {"kind": "leak", "facts": "mquake", "source": "own", "practice": 100,
+    "benchmarks": {"mquake": {"kind": "leak", "facts": "mquake", "source": "own", "file": "MQuAKE-CF-3k.json.gz", "cut": "full", "practice": 100,
                               "metrics": ["accuracy", "fq"]}},
     "experiments": {"mquake": {"benchmark": "mquake", "base_models": ["leak_small"], "splits": ["forget"],
                                "methods": []}},
