@@ -15,10 +15,13 @@ METHODS, ATTACKS = 6, ("probab", "focus_on_key", "quantize")
 # The workflow's own data rules on MQuAKE's file: no model, so nothing of the experiment is trained.
 OVERLAY = {
     "sources": {"own": str(FOLDER)},
-    "benchmarks": {"mquake": {"kind": "leak", "facts": "mquake", "source": "own", "file": "MQuAKE-CF-3k.json.gz", "cut": "full", "practice": 100,
-                              "metrics": ["accuracy", "fq"]}},
-    "experiments": {"mquake": {"benchmark": "mquake", "base_models": ["leak_small"], "splits": ["forget"],
-                               "methods": []}},
+    "benchmarks": {"mquake": {
+        "kind": "leak", "cut": "full", "facts": "mquake", "source": "own", "file": "MQuAKE-CF-3k.json.gz",
+        "practice": 100, "metrics": ["accuracy", "fq"],
+    }},
+    "experiments": {"mquake": {
+        "benchmark": "mquake", "base_models": ["leak_small"], "splits": ["forget"], "methods": [],
+    }},
 }  # fmt: skip
 
 
@@ -53,7 +56,7 @@ def proofs(show, folder: Path) -> None:
     """The tests of matchers, checks (hand-made adversarial questions among them) and MQuAKE's traps, none left out."""
     names = sorted(str(path.relative_to(folder)) for path in (folder / "tests").glob("test_leak_*.py"))
     environment = os.environ | {"UNLEARNING_SHARED": str(FOLDER.parents[1])}
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *names], cwd=folder, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "pytest", *names], cwd=folder, capture_output=True, text=True,
                           env=environment)  # fmt: skip
     said = done.stdout.strip().splitlines()[-1]
     show(f"leak tests: {said}", done.returncode, "= 0", done.returncode == 0 and "skipped" not in said)
