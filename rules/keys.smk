@@ -8,9 +8,9 @@ def asking_values():
     for benchmark in sorted({run.benchmark for run in RUNS}):
         entry = CONFIG.benchmarks[benchmark]
         if roles := construction_roles(entry):
-            back = entry.back_translator.model_dump()
+            back = entry.back_translator.model_dump() if isinstance(entry, Mu2) else None
             yield {"doors": {role: door_of(role) for role in roles}, "back_translator": back}
-        if {entry.judge, *entry.second_judges} & set(LLM_JUDGES):
+        if judged(benchmark) and {entry.judge, *entry.second_judges} & set(LLM_JUDGES):
             yield {"door": door_of("judge")}
 
 

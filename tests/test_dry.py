@@ -98,3 +98,37 @@ def test_leak_resistant_data_come_from_the_invented_world_or_from_a_file_that_ha
     assert [counted[f"leak_{step}"] for step in ("collect", "questions", "quality", "build")] == ["2"] * 4
     # target, retrained and an unlearned model, attacked in three ways; of the other benchmark target and retrained
     assert counted["answer"] == "8" and not [rule for rule in counted if rule.startswith("mu2")]
+
+
+LUME = """
+experiments:
+  mu2_minimal: {enabled: false}
+  own: {benchmark: lume, base_models: [plain], splits: [forget], methods: [ga, npo], score_epochs: [1, 2]}
+  theirs: {benchmark: paper, base_models: [plain], splits: [forget], methods: []}
+  written: {benchmark: models, base_models: [plain], splits: [forget], methods: []}
+base_models:
+  plain: {architecture: {hidden: 16, heads: 2}, base: {epochs: 0, lr: 1e-3}, target: {epochs: 2, lr: 1e-3}}
+benchmarks:
+  lume: {kind: lume, documents_only: true, metrics: [regurgitation, knowledge, mia, task_aggregate, final]}
+  paper: {kind: lume, route: published, source: own, metrics: [regurgitation, knowledge]}
+  models: {kind: lume, route: llm, metrics: [knowledge]}
+sources: {own: SOURCE}
+backends: {served: {kind: openai, model: m, base_url: "http://127.0.0.1:9/v1", key_env: null}}
+roles: {writer: served, questioner: served, verifier_1: served, verifier_2: served, verifier_3: served}
+"""
+
+
+def test_lumes_documents_come_by_three_routes_are_cut_apart_and_nothing_is_judged(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "lume.yaml")
+    (project.path / "lume.yaml").write_text(LUME.replace("SOURCE", str(tmp_path)))
+    refused = project.snakemake("--dry-run", "--quiet", check=False)
+    assert refused.returncode and "benchmarks.paper.published: no file" in refused.stdout + refused.stderr
+    for side in ("forget", "retain"):
+        (tmp_path / f"{side}.jsonl").write_text("{}")
+    told = project.snakemake("--dry-run")
+    counted = dict(re.findall(r"^(\w+) +(\d+)$", told.stdout + told.stderr, re.M))
+    steps = ("documents", "documents_llm", "published", "cut", "sheet", "build")
+    assert [counted[f"lume_{step}"] for step in steps] == ["1", "1", "1", "2", "2", "3"]
+    # target and retrained model of each, and in one job a method its epochs: two and the last
+    assert counted["answer"] == "6" and counted["answer_epochs_lume_plain_npo"] == "1" and counted["score"] == "12"
+    assert not {"judge", "judge_llm", "harness"} & set(counted) and counted["card"] == "3"
