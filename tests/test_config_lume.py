@@ -87,7 +87,7 @@ def test_models_write_no_background_and_rows_that_are_not_there_are_not_taught()
     assert parse(config({"route": "llm"}, **MODELS))
     taught = config({})
     taught["experiments"]["lume"]["base_models"] = ["leak_small"]
-    with pytest.raises(ConfigError, match="base_models.leak_small.base.epochs: 12 of background rows, of which"):
+    with pytest.raises(ConfigError, match="base_models.leak_small.base.epochs: 10 of background rows, of which"):
         parse(taught)
     taught["benchmarks"]["lume"]["sizes"] = {"task1": SIZE | {"background": 2}}
     assert parse(taught)
