@@ -1,10 +1,11 @@
 """Benchmarks of kind lume: what they offer to metrics and methods, and mistakes in their keys."""
 
 import copy
+from collections import Counter
 
 import pytest
 
-from configurations import DEFAULT, parse
+from configurations import DEFAULT, overlaid, parse
 from unlearning.config.check_benchmarks import among, background, offers
 from unlearning.config.load import load
 from unlearning.config.problems import ConfigError
@@ -91,3 +92,10 @@ def test_models_write_no_background_and_rows_that_are_not_there_are_not_taught()
         parse(taught)
     taught["benchmarks"]["lume"]["sizes"] = {"task1": SIZE | {"background": 2}}
     assert parse(taught)
+
+
+def test_the_small_overlay_scores_each_of_ten_epochs_of_five_methods():
+    runs = [run for run in parse(overlaid("lume_small.yaml")) if run.benchmark == "lume"]
+    assert Counter(run.method for run in runs) == {"target": 1, "retrain": 1} | dict.fromkeys(
+        ("ga", "ga_gd", "ga_kl", "npo", "ngdiff"), 10
+    )
