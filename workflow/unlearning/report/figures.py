@@ -234,7 +234,8 @@ def epochs(spec: Epochs, rows: pd.DataFrame, stem: Path) -> bool:
         for axes in grid[len(found) :]:
             axes.set_axis_off()
         labels = _labelled(grid)
-        figure.legend(labels.values(), labels, loc="outside lower left", ncols=min(len(labels), 5), frameon=False)
+        wide = min(len(labels), 5 if across > 1 else 3)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=wide, frameon=False)
     return True
 
 
