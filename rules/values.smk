@@ -44,13 +44,9 @@ def check_sources():
         missing = [path for path in outside(benchmark) if not Path(path).is_file()]
         if missing:
             entry = CONFIG.benchmarks[benchmark]
-            key, names = "sets", "the set's file or align"
-            if isinstance(entry, Leak):
-                key, names = "documents" if entry.facts == "texts" else "file", "its name"
-            if isinstance(entry, Lume):
-                key, names = "published" if entry.route == "published" else "file", "its name"
+            names = "the set's file or align" if isinstance(entry, Files) else "its name"
             raise WorkflowError(
-                f"benchmarks.{benchmark}.{key}: no file {', '.join(missing)}; mend {names}, or the folder "
+                f"benchmarks.{benchmark}.{entry.files_key}: no file {', '.join(missing)}; mend {names}, or the folder "
                 f"sources.{entry.source}"
             )
 

@@ -203,6 +203,11 @@ class Files(Benchmark):
         """The files that the sets name, in their folder."""
         return {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
 
+    @property
+    def files_key(self) -> str:
+        """The key under which they are named."""
+        return "sets"
+
     def spec(self) -> dict:
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
@@ -257,6 +262,11 @@ class Leak(Benchmark):
     def files(self) -> set[str]:
         """The files that the facts come from, in their folder."""
         return set(self.documents) if self.facts == "texts" else {self.file}
+
+    @property
+    def files_key(self) -> str:
+        """The key under which they are named."""
+        return "documents" if self.facts == "texts" else "file"
 
     @property
     def splits(self) -> list[str]:
@@ -333,6 +343,11 @@ class Lume(Benchmark):
         if self.route == "published":
             return {self.published.forget, self.published.retain}
         return {self.file} if self.task3 == "file" and self.file else set()
+
+    @property
+    def files_key(self) -> str:
+        """The key under which they are named."""
+        return "published" if self.route == "published" else "file"
 
     @property
     def splits(self) -> list[str]:

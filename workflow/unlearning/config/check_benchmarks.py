@@ -210,14 +210,14 @@ def _leak(key: str, benchmark: Leak) -> Iterable[str]:
             yield f"{key}.source: {benchmark.source!r} is not read by facts invented; leave it out, or say mquake"
         if not 0 < benchmark.forget_share < 1:
             yield f"{key}.forget_share: {benchmark.forget_share} should be above 0 and below 1, so that some facts stay"
-    yield from _below(f"{key}.{'documents' if benchmark.facts == 'texts' else 'file'}", benchmark)
+    yield from _below(key, benchmark)
 
 
 def _below(key: str, benchmark: Leak | Lume) -> Iterable[str]:
     for name in sorted(benchmark.files()):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
-            yield f"{key}: {name!r} should be a path below the folder sources.{benchmark.source}"
+            yield f"{key}.{benchmark.files_key}: {name!r} should be a path below the folder sources.{benchmark.source}"
 
 
 def _lume(config: Config, key: str, benchmark: Lume) -> Iterable[str]:
@@ -240,7 +240,7 @@ def _lume(config: Config, key: str, benchmark: Lume) -> Iterable[str]:
             f"{key}.source: {benchmark.source!r} is not read by route {benchmark.route} with task3 invented; leave it "
             "out, or say route: published"
         )
-    yield from _below(f"{key}.{'published' if published else 'file'}", benchmark)
+    yield from _below(key, benchmark)
     if benchmark.route == "llm":
         for role in ("writer", "questioner", "verifier_1", "verifier_2", "verifier_3"):
             yield from check_llm.offline_problem(config, role, f"{key}.route")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from unlearning.data.back_services import Back
 from unlearning.data.reasons import reason
+from unlearning.data.refused import rejected
 from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
 
@@ -143,4 +144,4 @@ def rejected_table(attempts: pd.DataFrame, language: str, content: Sequence[str]
         kept = {k: v if isinstance(v, str) else None for k in content for v in [attempt.get(k)]}
         told = json.dumps(kept, ensure_ascii=False, sort_keys=True)
         rows += [(attempt["id"], language, c, "; ".join(r), attempt["round"], told) for c, r in sorted(found.items())]
-    return pd.DataFrame(rows, columns=["id", "language", "check", "reason", "round", "content"])
+    return rejected(rows)

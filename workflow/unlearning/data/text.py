@@ -11,6 +11,11 @@ PARTS = ("question", "answer", "paraphrase")  # the texts of a pair
 NAME_MASK = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: no letter, no word character, in no text of ours
 
 
+def capital(words: str) -> str:
+    """`words` with a capital at the start."""
+    return words[:1].upper() + words[1:]
+
+
 def strings(column: pd.Series) -> np.ndarray:
     """`column` as a numpy array of variable-width strings, for `numpy.strings`."""
     return column.to_numpy(dtype=object).astype(np.dtypes.StringDType())

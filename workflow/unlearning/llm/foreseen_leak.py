@@ -11,10 +11,10 @@ from unlearning.data.leak.extracted import merge
 from unlearning.data.leak.knowledge import Knowledge, index
 from unlearning.data.leak.matches import match_all
 from unlearning.data.leak.rate_llm import rate
-from unlearning.data.leak.refused import rejected
 from unlearning.data.leak.select import draw
 from unlearning.data.leak.templated import to_ask
 from unlearning.data.leak.templates import Phrases, read_phrases, with_generic
+from unlearning.data.refused import rejected
 from unlearning.llm.estimate import Asked
 from unlearning.llm.watch import Watch
 from unlearning.tables.artifacts import read_table, write_table

@@ -21,7 +21,8 @@ ROWS = (("mia_auc", ("forget",), "all", ("all",)), ("mia_final", ("forget",), "a
 
 def score(view: View) -> list[dict]:
     """Two rows over all languages; n = forget and non-member documents together."""
-    scores = -view.per_item(candidates(view.run, "reference"), token_mean(candidates(view.run, "reference")))
+    table = candidates(view.run, "reference")
+    scores = -view.per_item(table, token_mean(table))
     others = _scores(view, scores, "nonmember", None)
     asked = {task for task in view.items.loc[view.items["group"] == "nonmember", "task"] if task.endswith("document")}
     members = _scores(view, scores, "forget", asked)

@@ -13,7 +13,7 @@ from unlearning.metrics import knowledge, rouge_l
 from unlearning.metrics.model_utility import harmonic_mean
 from unlearning.score.bootstrap import interval
 from unlearning.score.rows import row
-from unlearning.score.shares import Cells, share
+from unlearning.score.shares import Cells
 from unlearning.score.view import View
 
 NEEDS = ("answers",)
@@ -56,8 +56,7 @@ def parts(view: View) -> tuple[dict[str, float], dict[str, np.ndarray], dict[str
     value, draws, n = {}, {}, {}
     for group, (metric, values_I) in product(GROUPS, scores.items()):
         cells = Cells(view, group, [("all", (f"{task}_{PROMPTS[metric]}",)) for task in TASKS])
-        total, known = cells.by_instance(values_I), cells.by_instance((values_I == values_I).astype(float))
-        drawn, means = share(*cells.draws(total, known)), share(total.sum(0), known.sum(0))
+        means, known, drawn = cells.average(values_I)
         for s, task in enumerate(TASKS):
             key = f"{task}:{group}:{metric}"
             value[key], draws[key] = (1 - v if group == "forget" else v for v in (float(means[s]), drawn[:, s]))

@@ -1,5 +1,6 @@
 """What was found, in a sentence or two per panel, from the numbers and no more strongly than their intervals allow."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
@@ -71,6 +72,18 @@ def _count(methods: list[str], kept: list[str], collapsed: int, what: str) -> st
     return text + (f" ({collapsed} collapsed)" if collapsed else "")
 
 
+def _best(
+    rows: pd.DataFrame, keeping: tuple, what: str, by: tuple, choose: Callable[[list], tuple]
+) -> tuple[str, str | None]:
+    """(how many methods keep enough of `what`, in words; which of these has the lowest or highest number, by `choose`).
+
+    `keeping`, `by`: metric, group and language. None where no method that keeps enough has such a number.
+    """
+    methods, kept, collapsed = _usable(rows, *keeping)
+    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, *by)) is not None]
+    return _count(methods, kept, collapsed, what), choose(scored)[1] if scored else None
+
+
 def _compared(rows: pd.DataFrame, method: str, language: str) -> str:
     own, target, retrained = (_pick(rows, m, "se", "forget", language) for m in (method, "target", "retrain"))
     text = f"{_text(own, 'se')} (target {_text(target, 'se')}, retrained {_text(retrained, 'se')})"
@@ -80,12 +93,15 @@ def _compared(rows: pd.DataFrame, method: str, language: str) -> str:
 
 
 def _mu2(rows: pd.DataFrame) -> str:
-    methods, kept, collapsed = _usable(rows, "ps", "retain", "train")
-    text = _count(methods, kept, collapsed, "retain probability (PS) on the training languages")
-    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "se", "forget", "train")) is not None]
-    if not scored:
+    text, best = _best(
+        rows,
+        ("ps", "retain", "train"),
+        "retain probability (PS) on the training languages",
+        ("se", "forget", "train"),
+        min,
+    )
+    if best is None:
         return text + "."
-    best = min(scored)[1]
     return (
         f"{text}. Of these, {best} answers the fewest forget questions; its SE there is "
         f"{_compared(rows, best, 'train')}; on the hold-out languages {_compared(rows, best, 'holdout')}."
@@ -93,12 +109,10 @@ def _mu2(rows: pd.DataFrame) -> str:
 
 
 def _tofu(rows: pd.DataFrame) -> str:
-    methods, kept, collapsed = _usable(rows, "model_utility", None, "all")
-    text = _count(methods, kept, collapsed, "model utility")
-    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "forget_quality", None, "all")) is not None]
-    if not scored:
+    text, best = _best(rows, ("model_utility", None, "all"), "model utility", ("forget_quality", None, "all"), max)
+    if best is None:
         return text + "."
-    value, best = max(scored)
+    value = _pick(rows, best, "forget_quality", None, "all").value
     reading = (
         "at the 5 % level the test does not tell it from the retrained model (which is no proof that they are equal)"
         if value >= 0.05
@@ -112,23 +126,21 @@ def _tofu(rows: pd.DataFrame) -> str:
 
 
 def _leak(rows: pd.DataFrame) -> str:
-    methods, kept, collapsed = _usable(rows, "accuracy", "retain", "all")
-    text = _count(methods, kept, collapsed, "accuracy on retain questions")
-    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "fq", "forget", "all")) is not None]
-    if not scored:
+    text, best = _best(
+        rows, ("accuracy", "retain", "all"), "accuracy on retain questions", ("fq", "forget", "all"), max
+    )
+    if best is None:
         return text + "."
-    best = max(scored)[1]
     quality, robust = (_text(_pick(rows, best, metric, "forget", "all"), metric) for metric in ("fq", "robustness"))
     return f"{text}. Of these, {best} has the highest forget quality, {quality}; its robustness is {robust}."
 
 
 def _lume(rows: pd.DataFrame) -> str:
-    methods, kept, collapsed = _usable(rows, "knowledge", "retain", "all")
-    text = _count(methods, kept, collapsed, "knowledge on retain questions")
-    scored = [(n.value, m) for m in kept if (n := _pick(rows, m, "knowledge", "forget", "all")) is not None]
-    if not scored:
+    text, best = _best(
+        rows, ("knowledge", "retain", "all"), "knowledge on retain questions", ("knowledge", "forget", "all"), min
+    )
+    if best is None:
         return text + "."
-    best = min(scored)[1]
     own, target, retrained = (_pick(rows, m, "knowledge", "forget", "all") for m in (best, "target", "retrain"))
     parts = {m: _text(_pick(rows, best, m, g, "all"), m) for m, g in (("mia_auc", "forget"), ("task_aggregate", "all"))}
     return (

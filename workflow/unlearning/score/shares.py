@@ -32,6 +32,13 @@ class Cells:
         np.add.at(total, self.rows, values)
         return total
 
+    def average(self, values_I: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(mean_S, known_NS, drawn_BS) of one value an item, NaN where it has none: the mean over the items of each
+        cell, how many of each instance's have a value, and the mean in every draw.
+        """
+        total, known = self.by_instance(values_I), self.by_instance((~np.isnan(values_I)).astype(float))
+        return share(total.sum(0), known.sum(0)), known, share(*self.draws(total, known))
+
     def draws(self, *sums_NS: np.ndarray) -> list[np.ndarray]:
         """B×S of each array: its sum over the instances of every draw; the same draws for all."""
         n = len(sums_NS[0])
@@ -55,9 +62,8 @@ def task_rows(
     rows = []
     for group in view.groups:
         cells = Cells(view, group, [(name, own) for name, _, own in chosen])
-        total, known = cells.by_instance(values_I), cells.by_instance((values_I == values_I).astype(float))
-        asked, drawn = cells.member_IS.sum(axis=0), share(*cells.draws(total, known))
-        values, n, told = share(total.sum(0), known.sum(0)), (known > 0).sum(0), known.sum(0)
+        values, known, drawn = cells.average(values_I)
+        asked, n, told = cells.member_IS.sum(axis=0), (known > 0).sum(0), known.sum(0)
         for s, (name, kind, _) in enumerate(chosen):
             lost = int(asked[s] - told[s])
             note = f"{lost} of {asked[s]} questions have no {what}" if lost else None

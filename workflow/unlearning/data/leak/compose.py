@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from unlearning.data.leak.names import is_short
-from unlearning.data.leak.templates import VARIANTS, Phrases, capital, fill
+from unlearning.data.leak.templates import VARIANTS, Phrases, fill
+from unlearning.data.text import capital
 
 ALIASES = 3
 SEPARATOR = "; "  # names hold commas and "and"

@@ -17,10 +17,10 @@ from unlearning.data.leak.compose import answer_aliases
 from unlearning.data.leak.knowledge import Knowledge
 from unlearning.data.leak.leaks import leak
 from unlearning.data.leak.names import clean_aliases, is_short
-from unlearning.data.leak.refused import refusal, rejected
 from unlearning.data.leak.templates import VARIANTS
 from unlearning.data.leak.unique import not_unique
 from unlearning.data.leak.verify import verify
+from unlearning.data.refused import refusal, rejected
 from unlearning.data.rounds import Tools, accepted, asked, column, in_rounds, proposed, refused, rounds_table
 from unlearning.data.text import fold
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from unlearning.data.leak.refused import refusal, rejected
+from unlearning.data.refused import refusal, rejected
 from unlearning.data.rounds import Tools, asked
 
 COLUMNS = [

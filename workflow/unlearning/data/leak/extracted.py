@@ -1,6 +1,5 @@
 """From extracted (subject, relation, object) tuples to facts: the text route after the extractor."""
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable
@@ -10,10 +9,10 @@ import pandas as pd
 from unlearning.data.leak.knowledge import COLUMNS, fact_id
 from unlearning.data.leak.leaks import occurrences
 from unlearning.data.leak.names import clean_aliases
-from unlearning.data.leak.templates import capital, fill, generic, sentence
-from unlearning.data.reasons import reason
+from unlearning.data.leak.templates import fill, generic, sentence
+from unlearning.data.refused import refusal, rejected
 from unlearning.data.sentences import sentences
-from unlearning.data.text import fold
+from unlearning.data.text import capital, fold
 
 MOST_WORDS = 12  # of a name; more is a clause
 VAGUE = frozenset(
@@ -33,14 +32,14 @@ def good_tuples(extracted: pd.DataFrame, chunks: pd.DataFrame) -> tuple[pd.DataF
     if gone := set(zip(extracted["document"], extracted["chunk"], strict=True)) - set(texts):
         raise ValueError(f"extracted: chunk {min(gone)} is not in the table of chunks")
     reasons = [_refused(row, texts[row.document, row.chunk]) for row in extracted.itertuples(index=False)]
-    rejected = [
-        (f"{row.document}#{row.chunk}#{number}", "en", *reason("quality", why), 0,
-         json.dumps({"subject": row.subject, "relation": row.relation, "object": row.object}, ensure_ascii=False))
+    rows = [
+        refusal(f"{row.document}#{row.chunk}#{number}", "quality", why, 0, subject=row.subject, relation=row.relation,
+                object=row.object)
         for number, (row, why) in enumerate(zip(extracted.itertuples(index=False), reasons, strict=True))
         if why
     ]  # fmt: skip
     kept = extracted[[why is None for why in reasons]].reset_index(drop=True)
-    return kept, pd.DataFrame(rejected, columns=["id", "language", "check", "reason", "round", "content"])
+    return kept, rejected(rows)
 
 
 def _refused(row, text: str) -> str | None:

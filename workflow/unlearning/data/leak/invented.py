@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from unlearning.data.leak.knowledge import COLUMNS, fact_id
-from unlearning.data.leak.templates import Relation, capital, fill, sentence
-from unlearning.data.text import fold
+from unlearning.data.leak.templates import Relation, fill, sentence
+from unlearning.data.text import capital, fold
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml
 from unlearning.seeds import seed_for
 

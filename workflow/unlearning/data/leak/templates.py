@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from unlearning.data.leak.knowledge import Knowledge
+from unlearning.data.text import capital
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml, text
 
 VARIANTS = 3
@@ -126,11 +127,6 @@ def with_generic(phrases: Phrases, knowledge: Knowledge) -> Phrases:
 def sentence(words: str) -> str:
     """`words` with a capital and a full stop."""
     return f"{capital(words)}."
-
-
-def capital(words: str) -> str:
-    """`words` with a capital at the start."""
-    return words[:1].upper() + words[1:]
 
 
 def wordings(facts: pd.DataFrame, relations: dict[str, Relation]) -> pd.DataFrame:

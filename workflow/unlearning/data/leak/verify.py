@@ -1,6 +1,5 @@
 """The checks of composed questions, in their order, and what passes them."""
 
-import json
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,7 +9,7 @@ from unlearning.data.leak.knowledge import Knowledge
 from unlearning.data.leak.leaks import leak
 from unlearning.data.leak.matches import COLUMNS, TYPES
 from unlearning.data.leak.unique import not_unique
-from unlearning.data.reasons import reason
+from unlearning.data.refused import refusal, rejected
 from unlearning.seeds import seed_for
 
 STEPS = ("matched", "composed", "decomposed", "unique")
@@ -44,7 +43,7 @@ def verify(
     splits = {(row.match_id, row.variant): row for row in decomposed.itertuples(index=False)}
     verdicts = {} if judged is None else {(row.match_id, row.variant): row for row in judged.itertuples(index=False)}
     unique = {}
-    passed, rejected, steps = {}, [], dict.fromkeys(known, 0)
+    passed, refused, steps = {}, [], dict.fromkeys(known, 0)
     for row in composed.itertuples(index=False):
         match, key = known[row.match_id], (row.match_id, row.variant)
         if row.match_id not in unique:
@@ -58,12 +57,12 @@ def verify(
         for step, (check, test) in enumerate(zip(CHECKS, tests, strict=True)):
             steps[row.match_id] = max(steps[row.match_id], step)
             if why := test():
-                rejected.append(_refused(row, check, why))
+                refused.append(_refused(row, check, why))
                 break
         if why is None:
             steps[row.match_id] = len(CHECKS)
             passed.setdefault(row.match_id, []).append(row)
-    return Verified(_questions(matches, passed), _rejected(rejected), _funnel(matches, steps))
+    return Verified(_questions(matches, passed), rejected(refused), _funnel(matches, steps))
 
 
 def _inconsistent(match, split, knowledge: Knowledge) -> str | None:
@@ -83,13 +82,7 @@ def _doubted(verdict) -> str | None:
 
 
 def _refused(row, check: str, why: str) -> tuple:
-    check, why = reason(check, why)
-    content = json.dumps({"match_id": row.match_id, "question": row.question}, ensure_ascii=False)
-    return (f"{row.match_id}#{row.variant}", "en", check, why, 0, content)
-
-
-def _rejected(rows: list[tuple]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["id", "language", "check", "reason", "round", "content"])
+    return refusal(f"{row.match_id}#{row.variant}", check, why, 0, match_id=row.match_id, question=row.question)
 
 
 def _questions(matches: pd.DataFrame, passed: dict[str, list]) -> pd.DataFrame:

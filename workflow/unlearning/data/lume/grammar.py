@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unlearning.data.leak.templates import capital
+from unlearning.data.text import capital
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml, text
 
 PRONOUNS = {

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from unlearning.data.leak.refused import refusal, rejected
 from unlearning.data.lume.near import Index
 from unlearning.data.lume.stories import Draft
 from unlearning.data.lume.texts import n_words, wrong_question
+from unlearning.data.refused import refusal, rejected
 from unlearning.tables.schemas import TABLES
 
 TASKS = ("task1", "task2", "task3")

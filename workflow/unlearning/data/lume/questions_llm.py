@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from unlearning.data.leak.refused import refusal, rejected
 from unlearning.data.lume.made import KNOWLEDGE, Made
 from unlearning.data.lume.texts import wrong_question
 from unlearning.data.matching import ARTICLES
 from unlearning.data.reasons import reason
+from unlearning.data.refused import refusal, rejected
 from unlearning.data.rounds import Tools, asked
 from unlearning.text.words import normalise
 

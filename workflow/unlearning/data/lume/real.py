@@ -9,13 +9,13 @@ import pandas as pd
 
 from unlearning.data.cells import CellError, one_text
 from unlearning.data.files_spec import FilesError
-from unlearning.data.leak.refused import refusal
 from unlearning.data.lume.biographies import LONGEST, SHORTEST
 from unlearning.data.lume.made import Kept, Made, failing, made, near_duplicate
 from unlearning.data.lume.near import Index
 from unlearning.data.lume.stories import Draft
 from unlearning.data.lume.texts import n_words, no_cut, wrong_length
 from unlearning.data.records import place, read_records
+from unlearning.data.refused import refusal
 from unlearning.seeds import seed_for
 
 COLUMNS = {"id": "id", "text": "text"}  # ours -> the file's; title too, where it has one

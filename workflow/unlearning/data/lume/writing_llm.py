@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from unlearning.data.leak.refused import refusal
 from unlearning.data.lume import people, stories
 from unlearning.data.lume.construct import PERSON_CHECKS, Grammars, assign, story_checks
 from unlearning.data.lume.made import Kept, Made, failing, made
@@ -20,6 +19,7 @@ from unlearning.data.lume.questions_llm import questions
 from unlearning.data.lume.stories import Draft
 from unlearning.data.lume.texts import n_words
 from unlearning.data.reasons import reason
+from unlearning.data.refused import refusal
 from unlearning.data.rounds import Tools, accepted, asked, column, in_rounds, proposed, refused, rounds_table
 from unlearning.seeds import seed_for
 

@@ -1,4 +1,4 @@
-"""Rows of table `rejected` of the construction by language models."""
+"""Rows of table `rejected`, and the table of them."""
 
 import json
 
