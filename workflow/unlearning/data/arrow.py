@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from unlearning.tables.schemas import CANDIDATES, MESSAGES, schema
+from unlearning.tables.columns import CANDIDATES, MESSAGES
+from unlearning.tables.schemas import schema
 
 
 class Built(NamedTuple):

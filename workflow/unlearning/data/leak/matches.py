@@ -6,7 +6,7 @@ import pandas as pd
 
 from unlearning.data.leak.knowledge import Fact, Knowledge
 from unlearning.score.tasks import MULTI
-from unlearning.tables.schemas import MATCH
+from unlearning.tables.built import MATCH
 
 TYPES = tuple(MULTI)
 COLUMNS = [column.name for column in MATCH]
