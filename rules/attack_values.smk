@@ -51,7 +51,8 @@ def answer_values(w, attack):
         "seed": int(w.seed),
     }
     prompts = {"prompts": prompt_attacks(parts.prompts)} if parts.prompts else {}
-    return values | prompts | ({"split": w.split} if split_needed(parts) else {})
+    asked = {"asked_split": w.split} if mixed_of(w) and w.method != "target" else {}
+    return values | prompts | asked | ({"split": w.split} if split_needed(parts) else {})
 
 
 def prompt_attacks(names):

@@ -1,7 +1,8 @@
 # Needs: values.smk, mu2_route.smk, lume_values.smk. Makes: which tables of a benchmark are published, and what their card says.
-LICENCES = {"mu2": "cc-by-4.0", "leak invented": "cc-by-4.0", "lume invented": "cc-by-4.0"}  # others: unknown
+LICENCES = {"mu2": "cc-by-4.0", "leak invented": "cc-by-4.0", "lume invented": "cc-by-4.0", "seps": "cc-by-4.0"}  # others: unknown
 NOTES = {
     "mu2": "{license}. The people are invented.",
+    "seps": "{license}. The people are invented.",
     "leak invented": "{license}. Everybody and everything in it is invented.",
     "leak": "{license}. The facts are those of the files read, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
@@ -22,10 +23,13 @@ SUMMARIES = {
     "lume": "LUME: short stories, biographies with invented sensitive data and biographies, whole and with prompts about "
     "them, for measuring whether documents were unlearned. A language model is taught the `examples`, unlearns what the "
     "split calls forget, and is asked the `items`.",
+    "seps": "SEPS: questions about invented people in TOFU's shape, asked one by one and in mixed prompts, for measuring "
+    "whether a model tells what it should forget from what it should retain within one prompt. A language model is taught "
+    "the `examples`, unlearns what a split calls forget, and is asked the `items`.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }
-TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"], "lume": ["documents"]}
+TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"], "lume": ["documents"], "seps": ["synthetic"]}
 LEAK_ROUTES = {
     "templates": "templates: matched, composed, split and checked by rule, no language model",
     "llm": "language models: composed, split and judged, at most {n} rounds; checked by rule besides",
@@ -80,6 +84,8 @@ def card_inputs(w):
         return found | {"sources": [*outside(w.benchmark), *made], "prompts": construction_prompts(entry)}
     if isinstance(entry, Files):
         return found | {"sources": outside(w.benchmark)}
+    if isinstance(entry, Seps):
+        return found | {"sources": SEPS_SOURCES}
     found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
     found |= {t: each(t) for t in ("values", "pairs", "rejected")}
     if entry.route == "llm":
@@ -158,6 +164,17 @@ def card_facts(w, entry):
     if isinstance(entry, Files):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
         return {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
+    if isinstance(entry, Seps):
+        people = ", ".join(f"{name} {n}" for name, n in entry.people if name != "attributes")
+        return {
+            "Route": "value pools and templates, no language model",
+            "People": people,
+            "Attributes": ", ".join(seps_attributes(entry)),
+            "Joint prompts practised": str(entry.practice),
+            "Mixed prompts": f"pairing {entry.mixed.pairing}, {entry.mixed.stress_lines} lines of the stress test",
+            "People forgotten, by split": ", ".join(f"{name} {n}" for name, n in sorted(entry.forget.items())),
+            "Seed": str(entry.seed),
+        }
     cut, values = entry.cut, mu2_cut(w.benchmark)
     back = entry.back_translator.service
     routes = {

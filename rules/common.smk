@@ -5,7 +5,7 @@ import json
 import yaml
 
 from unlearning.cache import code
-from unlearning.config.benchmarks import Files, Leak, Lume, Mu2
+from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
 from unlearning.config.load import load

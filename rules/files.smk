@@ -1,7 +1,7 @@
 # Needs: files of questions in the folders named under `sources`. Makes: their tables, results/data/<benchmark>/<cut>/default/…
 rule files_build:
     input:
-        sources=lambda w: outside(w.benchmark),
+        sources=files_sources,
     output:
         examples="results/data/{benchmark}/{cut}/default/examples.parquet",
         questions="results/data/{benchmark}/{cut}/default/items.parquet",
@@ -11,11 +11,16 @@ rule files_build:
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/files_build.tsv"
     wildcard_constraints:
-        benchmark=of_kind(Files),
+        benchmark=f"{of_kind(Files)}|{of_kind(Seps)}",
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("files_build.py", spec=benchmark_of(w).spec(), benchmark=w.benchmark),
+        job=lambda w: job(
+            "files_build.py",
+            spec=files_spec(benchmark_of(w)),
+            benchmark=w.benchmark,
+            **files_mixed(benchmark_of(w)),
+        ),
     message:
         "Reading the files of {wildcards.benchmark}"
     script:

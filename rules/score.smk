@@ -16,6 +16,9 @@ rule score:
         attacked=lambda w: [f"{run_folder(w)}/e{w.epoch}/{attack}/verdicts.parquet" for attack in attacks_read(w)],
         harness=tested("harness"),
         target_harness=tested("target:harness"),
+        embeddings=embedded("embeddings", own("embeddings")),
+        target_embeddings=embedded("target:embeddings", told_in_embeddings),
+        references=embedded("references", data("embeddings")),
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:

@@ -28,6 +28,9 @@ use rule score as score_for_criterion with:
         retrain=if_needed("retrain", told_by("retrain")),
         harness=if_needed("harness", harness_table),
         target_harness=lambda w: harness_table(w, "target") if "target:harness" in needed(w.criterion) else [],
+        embeddings=embedded("embeddings", own("embeddings")),
+        target_embeddings=embedded("target:embeddings", told_in_embeddings),
+        references=embedded("references", data("embeddings")),
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores~{criterion}.parquet",
     log:

@@ -32,7 +32,7 @@ def mu2_layout(w):
 def outside(benchmark):
     """The files outside the project that the benchmark's data are made of."""
     entry = CONFIG.benchmarks[benchmark]
-    if isinstance(entry, Mu2) or entry.source is None:
+    if getattr(entry, "source", None) is None:
         return []
     folder = Path(CONFIG.sources[entry.source]).expanduser()
     return [str(folder / name) for name in sorted(entry.files())]
@@ -145,6 +145,30 @@ def likelihood_values(w):
         "dtype": CONFIG.base_models[w.base_model].dtype,
         "threads": CONFIG.threads.answer,
     }
+
+
+def mixed_of(w):
+    """How the benchmark's mixed prompts are made; None where it has none."""
+    return getattr(benchmark_of(w), "mixed", None)
+
+
+def embed_values(w):
+    return {"encoder": benchmark_of(w).encoder.model_dump(), "device": CONFIG.device, "threads": CONFIG.threads.answer}
+
+
+def embedded(need, source):
+    """Input function: what `source` gives where the metrics of the scores read the embeddings called `need`."""
+
+    def path(w):
+        needs = needed(w.criterion) if "criterion" in w.keys() else metric_needs(w.benchmark)
+        return source(w) if need in needs else []
+
+    return path
+
+
+def told_in_embeddings(w):
+    """The embeddings of the target's answers without attack."""
+    return f"{run_folder(w, method='target')}/e{last_epoch(w, 'target')}/none/embeddings.parquet"
 
 
 def judged(benchmark):

@@ -12,7 +12,8 @@ import training
 from learning import REFUSALS, forget
 from unlearning.methods import mp_idk, mp_me
 from unlearning.models.encode import Encoded, EncodeError, collate, encode_marked, encode_prompt
-from unlearning.train.mixed import MixedRows, numbered
+from unlearning.text.numbered import numbered
+from unlearning.train.mixed import MixedRows
 from unlearning.train.quantities import quantities
 from unlearning.train.rows import RowsError
 

@@ -15,6 +15,7 @@ def answer(
     groups: list[str] | None = None,
     splits: str | None = None,
     split: str | None = None,
+    asked_split: str | None = None,
     only: str = "all",
     device: str = "auto",
     dtype: str = "float32",
@@ -24,7 +25,8 @@ def answer(
 
     `model`, `likelihoods` and `answers` may be lists, one entry a model: all are asked in one job. `decoding` names the
     attack that chooses how answers are decoded, with its settings ({} is greedy). `groups`, `splits`, `split` and
-    `only` choose the items (see unlearning.answer.select), of which those without messages have a likelihood and no
+    `only` choose the items (see unlearning.answer.select), without those that another split than `asked_split` asks, of
+    which mixed prompts have an answer and no likelihood, and those without messages have a likelihood and no
     answer; `prompts` are the attacks on them, `phrases` the files that these read (see unlearning.answer.prompted).
     Raises ValueErrors of what it calls.
     """
@@ -38,6 +40,7 @@ def answer(
     from unlearning.answer.decoding import Decoding
     from unlearning.answer.generate import generate
     from unlearning.answer.likelihood import likelihoods as score
+    from unlearning.answer.parts import of_split, plain
     from unlearning.answer.prompted import prompted, read_phrases
     from unlearning.answer.select import questions as asking
     from unlearning.answer.select import select
@@ -50,14 +53,14 @@ def answer(
         chosen = import_module(f"unlearning.attacks.{attack}").decoding(**settings)
     split_table = read_table(splits, "splits") if splits else None
     everything = read_table(questions, "items")
-    items = select(everything, groups, split_table, split, only)
+    items = select(of_split(everything, asked_split), groups, split_table, split, only)
     grouped = everything if split_table is None else with_groups(everything, split_table, split)
     items = prompted(items, prompts, questions=grouped, seed=seed, phrases=read_phrases(phrases))
     torch.set_num_threads(threads)
 
     def ask(model: str, scored: str, written: str | None) -> None:
         network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
-        write_table(score(network, tokenizer, items, batch_size), scored, "likelihoods")
+        write_table(score(network, tokenizer, plain(items), batch_size), scored, "likelihoods")
         if written:
             texts = generate(network, tokenizer, asking(items), chosen, seed, batch_size, max_new_tokens)
             write_table(texts, written, "answers")

@@ -2,20 +2,39 @@
 
 
 def files_build(
-    sources: list[str], examples: str, questions: str, splits: str, spec: dict, benchmark: str = "files"
-) -> None:
+    sources: list[str], examples: str, questions: str, splits: str, spec: dict, benchmark: str = "files",
+    mixed: dict | None = None, encoder: dict | None = None, device: str = "auto",
+) -> None:  # fmt: skip
     """Write `examples`, `questions` (table items) and `splits` as `spec` describes them (unlearning.data.files_spec).
 
     `spec` names files below a folder that it does not know, the same on every machine; `sources` are where they
-    lie here. FilesError when a file that `spec` names is not among them.
+    lie here. `mixed`: lines and seed of mixed prompts to ask too; with a rank, retain questions are paired by their
+    likeness according to `encoder`.
+    FilesError when a file that `spec` names is not among `sources`, MixedError where a split is too small.
     """
+    import pandas as pd
+
     from unlearning.data.files import build
     from unlearning.data.files_spec import located
     from unlearning.tables.artifacts import write_table
 
     built = build(located(spec, [sources] if isinstance(sources, str) else sources), benchmark)
+    items = built.items
+    if mixed is not None:
+        from unlearning.data import mixed as making
+
+        table, ranked = items.to_pandas(), None
+        if "rank" in mixed:
+            from unlearning.answer.embed import embed
+
+            def vectors(texts: list[str]) -> list:
+                return embed(texts, **encoder, device=device)
+
+            ranked = making.ranked(table, built.splits, mixed["rank"], vectors)
+        items = pd.concat([table, making.mixed(table, built.splits, benchmark, mixed["lines"], mixed["seed"], ranked)])
+        items = items.reset_index(drop=True)
     write_table(built.examples, examples, "examples")
-    write_table(built.items, questions, "items")
+    write_table(items, questions, "items")
     write_table(built.splits, splits, "splits")
 
 

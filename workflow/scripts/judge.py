@@ -2,12 +2,13 @@
 
 
 def judge(answers: str, questions: str, verdicts: str, judge: str, prompts: list[dict] = ()) -> None:
-    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer. ValueError if it is unknown.
+    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer, of a mixed prompt of every part. ValueError if it is unknown.
 
     `prompts`: the attacks that changed what is right (see unlearning.answer.prompted).
     """
     from importlib import import_module
 
+    from unlearning.answer.parts import apart, together
     from unlearning.answer.prompted import prompted
     from unlearning.registry import available
     from unlearning.tables.artifacts import read_table, write_table
@@ -17,7 +18,8 @@ def judge(answers: str, questions: str, verdicts: str, judge: str, prompts: list
     module = import_module(f"unlearning.judges.{judge}")
     items = read_table(questions, "items")
     items = prompted(items, prompts, questions=items)
-    write_table(module.judge(read_table(answers, "answers"), items), verdicts, "verdicts")
+    told, asked = apart(read_table(answers, "answers"), items)
+    write_table(together(module.judge(told, asked)), verdicts, "verdicts")
 
 
 if __name__ == "__main__":

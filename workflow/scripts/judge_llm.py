@@ -22,6 +22,7 @@ def judge_llm(
     was. Returns whether no prompt was refused.
     NoReplies: some prompts got no reply, or no reply can be used.
     """
+    from unlearning.answer.parts import apart, together
     from unlearning.answer.prompted import prompted
     from unlearning.judges import llm
     from unlearning.llm.prompts import read_prompt
@@ -30,11 +31,11 @@ def judge_llm(
     from unlearning.tables.artifacts import read_table, write_table
 
     told, items = read_table(answers, "answers"), read_table(questions, "items")
-    items = prompted(items, prompts, questions=items)
+    told, items = apart(told, prompted(items, prompts, questions=items))
     asked = llm.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size)
     with open_roles({"judge": door}, store, job=usage) as asker:
         completions = asker.ask("judge", asked)
-    write_table(llm.verdicts(completions, told, items, scale, size), verdicts, "verdicts")
+    write_table(together(llm.verdicts(completions, told, items, scale, size)), verdicts, "verdicts")
     write_table(asker.usage(), usage, "usage")
     return asker.whole
 

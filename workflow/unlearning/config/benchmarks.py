@@ -94,6 +94,31 @@ class Harness(Section):
     seed: Whole = Field(0, description="seed of what is drawn: questions, worked examples")
 
 
+class Encoder(Section):
+    """The sentence encoder behind cosine similarities; asked only where a metric reads them."""
+
+    name: Text | None = Field(
+        None, description="a sentence-transformers model by name or folder; null = all-MiniLM-L6-v2 as installed"
+    )
+    revision: Text | None = Field(None, description="its revision on the hub")
+    batch_size: Positive = Field(64, description="texts embedded side by side")
+
+
+class Mixed(Section):
+    """Mixed prompts: a question to forget and one to retain in one prompt."""
+
+    pairing: Literal["random", "similarity_rank"] = Field(
+        "random", description="which retain question each question to forget is paired with"
+    )
+    rank: Positive = Field(
+        1800, description="for similarity_rank: the retain question at this place by likeness to the one to forget"
+    )
+    stress_lines: Count = Field(
+        10, description="lines of the stress test, four questions to forget each, in 18 prompts a line; 0 = none"
+    )
+    seed: Whole = Field(0, description="seed of the pairs")
+
+
 class Benchmark(Section):
     """What every benchmark has, however its data are built."""
 
@@ -102,6 +127,7 @@ class Benchmark(Section):
     judge: Text = Field("rule", description="who decides whether an answer is right")
     second_judges: list[Text] = Field([], description="who judges the same answers too; adds their SE and Cohen's κ")
     judging: Judging = Field(Judging(), description="how the judge llm is asked; it answers as roles.judge")
+    encoder: Encoder = Field(Encoder(), description="who embeds answers, for cosine similarities")
     metrics: list[Name] = Field(min_length=1, description="what is scored")
     harness: dict[Name, Harness] = Field(
         {}, description="reasoning, mmlu -> tasks of lm-evaluation-harness behind the metric of that name"
@@ -198,6 +224,7 @@ class Files(Benchmark):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    mixed: Mixed | None = Field(None, description="also ask questions in mixed prompts; null = no")
 
     def files(self) -> set[str]:
         """The files that the sets name, in their folder."""
@@ -212,6 +239,38 @@ class Files(Benchmark):
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
         return spec | {"columns": {role: column for role, column in spec["columns"].items() if column is not None}}
+
+
+class People(Section):
+    """How many invented people SEPS's own question set has, and what they are asked."""
+
+    memorised: Positive = Field(20, description="people the target memorises")
+    known: Positive = Field(4, description="people in each of real_authors and world_facts, taught before")
+    background: Positive = Field(60, description="other people, taught before and in joint prompts")
+    attributes: list[str] | Literal["all"] = Field(
+        "all", description="attributes asked about; all = the 20 of the pools"
+    )
+
+
+class Seps(Benchmark):
+    """SEPS's own question set: TOFU's shape, invented people. TOFU itself is kind files with `mixed`."""
+
+    kind: Literal["seps"] = Field(description="which construction: seps")
+    cut: Name = Field("small", description="name of the cut, a folder below results/data/<benchmark>/")
+    people: People = Field(People(), description="who is asked about")
+    forget: dict[Name, Positive] = Field(min_length=1, description="split name -> how many memorised people it forgets")
+    practice: Count = Field(
+        0,
+        description="joint prompts of two to eight background questions that are taught; 0 for a model that can do so",
+    )
+    mixed: Mixed = Field(Mixed(), description="the mixed prompts")
+    seed: Whole = Field(0, description="seed of the people and the practised prompts")
+    language: Literal["en"] = Field("en", description="language of the questions")
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of the splits."""
+        return list(self.forget)
 
 
 class Leak(Benchmark):

@@ -4,20 +4,22 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from unlearning.config import check_llm
-from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2
+from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2, Seps
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
 from unlearning.data.files_spec import FilesError, checked
 from unlearning.registry import available, declared
 
-KINDS = ("mu2", "files", "leak", "lume")
+KINDS = ("mu2", "files", "leak", "lume", "seps")
 TOKENS_PER_ANSWER = 12  # of a reply such as {"answer_12": false, …}, generously
 # What a metric's ITEMS may name -> how a benchmark comes to have it, by the kinds that can.
 OFFERS = {
     "languages": ("at least two languages", {"mu2": "settings"}),
-    "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts"}),
-    "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed"}),
+    "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts", "seps": "people"}),
+    "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
+    "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
+    "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
         "people never seen",
         {
@@ -31,8 +33,8 @@ OFFERS = {
         {"mu2": "cut.background and heldout_share above 0", "files": "a set of group utility"},
     ),
     "second_judges": ("a second judge", dict.fromkeys(KINDS, "second_judges")),
-    "real_authors": ("real authors", {"files": "a set of group real_authors"}),
-    "world_facts": ("world facts", {"files": "a set of group world_facts"}),
+    "real_authors": ("real authors", {"files": "a set of group real_authors", "seps": "people.known"}),
+    "world_facts": ("world facts", {"files": "a set of group world_facts", "seps": "people.known"}),
     "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.reasoning")),
     "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.mmlu")),
 }
@@ -50,6 +52,8 @@ def check(config: Config) -> Iterable[str]:
             for argument, name in benchmark.back_translator.key_env.items():
                 yield from check_llm.variable_problem(f"{key}.back_translator.key_env.{argument}", name)
             yield from _route(config, key, benchmark)
+        elif isinstance(benchmark, Seps):
+            yield from _seps(key, benchmark)
         else:
             yield from _source(config, name, benchmark)
             if isinstance(benchmark, Leak):
@@ -72,8 +76,11 @@ def offers(benchmark: Benchmark) -> set[str]:
         return {"value", *second}
     if isinstance(benchmark, Lume):
         return second | ({"nonmember"} if benchmark.nonmembers and benchmark.route != "published" else set())
+    mixed = {"mixed", *(["stress"] if benchmark.mixed.stress_lines else [])} if benchmark.mixed else set()
+    if isinstance(benchmark, Seps):
+        return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}
     columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
-    return columns | second | {entry.group for entry in benchmark.sets.values()}
+    return columns | second | mixed | {entry.group for entry in benchmark.sets.values()}
 
 
 def among(benchmark: Benchmark, settings: Iterable[str]) -> dict[str, set[str]]:
@@ -82,6 +89,8 @@ def among(benchmark: Benchmark, settings: Iterable[str]) -> dict[str, set[str]]:
         asked = offers(benchmark) & {"nonmember"}
         if isinstance(benchmark, Files):
             asked = {s.group for s in benchmark.sets.values()}
+        if isinstance(benchmark, Seps):
+            asked = {"real_authors", "world_facts"}
         return {"languages": {benchmark.language}, "groups": {"retain"} | asked}
     spoken = [{*benchmark.settings[name].train, *benchmark.settings[name].holdout} for name in settings]
     there = offers(benchmark) & {"nonmember", "utility"}
@@ -92,6 +101,8 @@ def background(benchmark: Benchmark) -> bool:
     """Whether there are background rows to train on."""
     if isinstance(benchmark, Mu2):
         return benchmark.cut.background > 0
+    if isinstance(benchmark, Seps):
+        return True
     if isinstance(benchmark, Leak):
         return benchmark.practice > 0
     if isinstance(benchmark, Lume):
@@ -148,6 +159,13 @@ def _mu2(key: str, benchmark: Mu2) -> Iterable[str]:
         for side in ("train", "holdout"):
             if twice := repeated(getattr(languages, side)):
                 yield f"{key}.settings.{setting}.{side}: a language is listed twice ({twice}); list each once"
+
+
+def _seps(key: str, benchmark: Seps) -> Iterable[str]:
+    people = benchmark.people.memorised
+    for split, n in benchmark.forget.items():
+        if n >= people:
+            yield f"{key}.forget.{split}: {n} people to forget leave none of the {people} memorised to retain"
 
 
 def _route(config: Config, key: str, benchmark: Mu2) -> Iterable[str]:

@@ -1,9 +1,9 @@
-"""A configuration against the resources of mu2-Bench: the attributes of the pools, the languages with a phrasebook."""
+"""A configuration against the resources of mu2-Bench and SEPS: the attributes of the pools, the languages with a phrasebook."""
 
 import math
 from collections.abc import Iterable, Mapping
 
-from unlearning.config.benchmarks import Cut, Mu2, Setting
+from unlearning.config.benchmarks import Cut, Mu2, People, Seps, Setting
 from unlearning.config.problems import known, listed, refuse, repeated
 from unlearning.config.schema import Config
 from unlearning.data.languages import check_setting
@@ -15,25 +15,28 @@ def check_resources(config: Config, attributes: Mapping[str, int], languages: Ma
     `attributes`: name -> how many values its pool has. `languages`: usable code -> resource level, high or low.
     """
     mu2 = {f"benchmarks.{name}": b for name, b in config.benchmarks.items() if isinstance(b, Mu2)}
-    problems = [p for key, benchmark in mu2.items() for p in _cut(f"{key}.cut", benchmark.cut, attributes)]
+    problems = [p for key, benchmark in mu2.items() for p in _people(f"{key}.cut", benchmark.cut, attributes)]
+    seps = {f"benchmarks.{name}": b for name, b in config.benchmarks.items() if isinstance(b, Seps)}
+    problems += [p for key, benchmark in seps.items() for p in _people(f"{key}.people", benchmark.people, attributes)]
     for key, benchmark in mu2.items():
         for name, setting in benchmark.settings.items():
             problems += _setting(f"{key}.settings.{name}", setting, languages)
     refuse(problems)
 
 
-def _cut(key: str, cut: Cut, attributes: Mapping[str, int]) -> Iterable[str]:
+def _people(key: str, cut: Cut | People, attributes: Mapping[str, int]) -> Iterable[str]:
     chosen = list(attributes) if cut.attributes == "all" else cut.attributes
     problems = [p for word in chosen for p in known(f"{key}.attributes", word, attributes, "attribute")]
     if twice := repeated(chosen):
         problems.append(f"{key}.attributes: listed twice: {twice}; list each once")
     if not chosen:
         problems.append(f"{key}.attributes: the list is empty; name at least one of {listed(attributes)}, or write all")
-    people = cut.memorised + cut.nonmember + cut.background
+    counts = cut.model_dump(exclude={"name", "attributes"})
+    people = sum(counts.values()) + counts.get("known", 0)  # known people are drawn twice
     possible = math.prod(attributes.get(word, 1) for word in chosen)
     if not problems and people > possible:
         problems.append(
-            f"{key}: {people} people (memorised, nonmember and background) need different values, and the attributes "
+            f"{key}: {people} people ({', '.join(counts)}) need different values, and the attributes "
             f"{listed(chosen)} have {possible} combinations; ask for fewer people or more attributes"
         )
     return problems

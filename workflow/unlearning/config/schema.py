@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from unlearning.config.benchmarks import Files, Leak, Lume, Mu2
+from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
 from unlearning.config.fields import Count, Name, Number, Positive, Section, Text, Whole
 from unlearning.config.llm import BackendEntry, Llm, Price, RoleEntry
 from unlearning.config.methods import Attack, Method
@@ -84,7 +84,7 @@ class Config(Section):
     sources: dict[Name, Text] = Field(
         {}, description="folders outside the project, by name: --config 'sources={tofu: /path}'"
     )
-    benchmarks: dict[Name, Annotated[Mu2 | Files | Leak | Lume, Field(discriminator="kind")]] = Field(
+    benchmarks: dict[Name, Annotated[Mu2 | Files | Leak | Lume | Seps, Field(discriminator="kind")]] = Field(
         description="what is measured"
     )
     base_models: dict[Name, BaseModelEntry] = Field(description="models that unlearning starts from")

@@ -21,6 +21,7 @@ class Tables:
     answers: pd.DataFrame | None = None
     likelihoods: pd.DataFrame | None = None
     verdicts: pd.DataFrame | None = None
+    embeddings: pd.DataFrame | None = None
     harness: pd.DataFrame | None = None
 
 
@@ -32,7 +33,9 @@ class View:
     the model before unlearning and the one trained without the forget set (None where there is none). `plain`: the run
     scored, but without its attack; `attacks`: without an attack, the run under each that was tried on it.
     `values`: table `values` of a multilingual benchmark. `judge`: whose verdicts count; `second_judges`: others whose
-    verdicts on the run stand in the same table. `seed`, `draws`: bootstrap.
+    verdicts on the run stand in the same table. `seed`, `draws`: bootstrap. `references`: embeddings of the items'
+    references. `joint`: the questions inside mixed prompts, each an item (see `unlearning.answer.parts`), with what run
+    and target said to them; None where there are no mixed prompts.
     """
 
     items: pd.DataFrame
@@ -47,6 +50,8 @@ class View:
     second_judges: tuple[str, ...] = ()
     plain: Tables | None = None
     attacks: dict[str, Tables] = field(default_factory=dict)
+    references: pd.DataFrame | None = None
+    joint: "View | None" = None
 
     @cached_property
     def codes(self) -> tuple[str, ...]:

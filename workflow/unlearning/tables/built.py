@@ -48,6 +48,15 @@ BUILT: dict[str, tuple[Column, ...]] = {
         Column("value", TEXT, "the key part of the answer, in this language"),
         Column("english_value", TEXT, "the English value it stands for"),
     ),
+    "questions": (
+        Column("question", TEXT, "the question, or several with numbers"),
+        Column("answer", TEXT, "the answer, or several with numbers"),
+        Column("paraphrase", TEXT, "the answer in other words", null=True),
+        Column("perturbed", TEXTS, "wrong answers in the words of the paraphrase"),
+        Column("value", TEXT, "the key part of the answer", null=True),
+        Column("knowledge_id", TEXT, "person and attribute, or number of the joint prompt"),
+        Column("person_id", TEXT, "identifier of the invented person", null=True),
+    ),
     "rejected": (
         Column("id", TEXT, "identifier of the refused row"),
         Column("language", TEXT, "language code"),

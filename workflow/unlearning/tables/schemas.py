@@ -7,11 +7,33 @@ the unit as metadata. Writers and readers check against it (`unlearning.tables.a
 import pyarrow as pa
 
 from unlearning.tables.built import BUILT
-from unlearning.tables.columns import CANDIDATES, FIGURES, IMAGE, INT, MESSAGES, PARTS, REAL, TEXT, TEXTS, Column
+from unlearning.tables.columns import (
+    CANDIDATES,
+    FIGURES,
+    IMAGE,
+    INT,
+    MESSAGES,
+    PARTS,
+    REAL,
+    TEXT,
+    TEXTS,
+    VECTOR,
+    Column,
+)
 
 VERSION = "1"
 
-GROUPS = ("forget", "retain", "nonmember", "background", "real_authors", "world_facts", "real_people", "utility")
+GROUPS = (
+    "forget",
+    "retain",
+    "nonmember",
+    "background",
+    "real_authors",
+    "world_facts",
+    "real_people",
+    "utility",
+    "mixed",
+)
 
 TABLES: dict[str, tuple[Column, ...]] = {
     **BUILT,
@@ -47,7 +69,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("options", TEXTS, "choices of a multiple-choice question"),
         Column("correct_option", INT, "index of the right option", "index", null=True),
         Column("candidates", CANDIDATES, "further answers to score: paraphrase, perturbed_0 …"),
-        Column("parts", PARTS, "the questions inside a mixed prompt"),
+        Column("parts", PARTS, "the items that a mixed prompt asks, in order, each with its group in the split"),
+        Column("split", TEXT, "the split whose runs are asked it; null = every run", null=True),
     ),
     "splits": (
         Column("split", TEXT, "name of the split"),
@@ -57,7 +80,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "answers": (
         Column("item_id", TEXT, "the item answered"),
         Column("sample", INT, "trial number of a sampled answer", "index"),
-        Column("part", INT, "slot inside a mixed prompt, 0 otherwise", "index"),
+        Column("part", INT, "slot inside a mixed prompt, from 1; 0 otherwise", "index"),
         Column("text", TEXT, "what the model wrote"),
         Column("n_tokens", INT, "tokens generated", "tokens"),
         Column("finish_reason", TEXT, "stop or length"),
@@ -65,7 +88,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "likelihoods": (
         Column("item_id", TEXT, "the item scored"),
         Column("candidate", TEXT, "reference, paraphrase, perturbed_0 …"),
-        Column("part", INT, "slot inside a mixed prompt, 0 otherwise", "index"),
+        Column("part", INT, "slot inside a mixed prompt, from 1; 0 otherwise", "index"),
         Column("n_tokens", INT, "answer tokens, end-of-text included", "tokens"),
         Column("logprob", REAL, "log-probability of the whole answer", "nats"),
         Column("token_logprobs", pa.list_(pa.float32()), "log-probability of each answer token", "nats"),
@@ -74,10 +97,16 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("vocab_std", pa.list_(pa.float32()), "standard deviation of the same", "nats"),
         Column("value_mask", pa.list_(pa.bool_()), "whether the token belongs to the value"),
     ),
+    "embeddings": (
+        Column("item_id", TEXT, "the item answered"),
+        Column("sample", INT, "trial number of a sampled answer", "index"),
+        Column("part", INT, "slot inside a mixed prompt, from 1; 0 otherwise", "index"),
+        Column("embedding", VECTOR, "sentence embedding of length 1; null of an empty text", null=True),
+    ),
     "verdicts": (
         Column("item_id", TEXT, "the item judged"),
         Column("sample", INT, "trial number", "index"),
-        Column("part", INT, "slot inside a mixed prompt", "index"),
+        Column("part", INT, "slot inside a mixed prompt, from 1; 0 of other items", "index"),
         Column("judge", TEXT, "name of the judge"),
         Column("score", REAL, "judged quality, 1 best", "0-1", null=True),
         Column("correct", pa.bool_(), "judged equivalent to the reference", null=True),
@@ -183,6 +212,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 
 UNIQUE: dict[str, tuple[str, ...]] = {
     "pairs": ("pair_id",),
+    "questions": ("knowledge_id",),
     "rounds": ("id", "language", "round"),
     "values": ("attribute", "language", "english_value"),
     "facts": ("fact_id",),
@@ -204,6 +234,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "splits": ("split", "knowledge_id"),
     "answers": ("item_id", "sample", "part"),
     "likelihoods": ("item_id", "candidate", "part"),
+    "embeddings": ("item_id", "sample", "part"),
     "verdicts": ("item_id", "sample", "part", "judge"),
     "harness": ("utility", "task", "metric", "filter"),
     "prompts": ("prompt_id",),

@@ -11,6 +11,7 @@ import pandas as pd
 from transformers import PreTrainedTokenizerBase
 
 from unlearning.models.encode import Encoded, encode_marked, pad_id
+from unlearning.text.numbered import numbered
 from unlearning.train.data import Schedule, endless, refusal_choice, refusals_in
 from unlearning.train.loop import Side, Trained, train
 from unlearning.train.rows import RowsError
@@ -106,13 +107,3 @@ class MixedRows:
             return encoded
         ids = [*encoded.prompt_ids, *encoded.answer_ids]
         return Encoded(ids[:1], ids[1:], [*encoded.question_mask, *encoded.value_mask][1:])
-
-
-def numbered(texts: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """`1. …`, line break, `2. …`: `texts` without outer white space, and where the characters of each then stand."""
-    joined, spans = "", []
-    for i, text in enumerate(texts, 1):
-        joined += f"\n{i}. " if joined else f"{i}. "
-        spans.append((len(joined), len(joined) + len(text.strip())))
-        joined += text.strip()
-    return joined, spans
