@@ -1,5 +1,10 @@
 # Needs: values.smk, mu2_route.smk, lume_values.smk. Makes: which tables of a benchmark are published, and what their card says.
-LICENCES = {"mu2": "cc-by-4.0", "leak invented": "cc-by-4.0", "lume invented": "cc-by-4.0", "seps": "cc-by-4.0"}  # others: unknown
+LICENCES = {
+    "mu2": "cc-by-4.0",
+    "leak invented": "cc-by-4.0",
+    "lume invented": "cc-by-4.0",
+    "seps": "cc-by-4.0",
+}  # others: unknown
 NOTES = {
     "mu2": "{license}. The people are invented.",
     "seps": "{license}. The people are invented.",
@@ -29,7 +34,13 @@ SUMMARIES = {
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }
-TAGS = {"mu2": ["synthetic", "multilingual"], "files": [], "leak": ["multi-hop"], "lume": ["documents"], "seps": ["synthetic"]}
+TAGS = {
+    "mu2": ["synthetic", "multilingual"],
+    "files": [],
+    "leak": ["multi-hop"],
+    "lume": ["documents"],
+    "seps": ["synthetic"],
+}
 LEAK_ROUTES = {
     "templates": "templates: matched, composed, split and checked by rule, no language model",
     "llm": "language models: composed, split and judged, at most {n} rounds; checked by rule besides",

@@ -2,8 +2,9 @@
 
 
 def judge(answers: str, questions: str, verdicts: str, judge: str, prompts: list[dict] = ()) -> None:
-    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer, of a mixed prompt of every part. ValueError if it is unknown.
+    """Write `verdicts` (Parquet): what the judge module `judge` says of every answer, of every part of a mixed prompt.
 
+    ValueError if it is unknown.
     `prompts`: the attacks that changed what is right (see unlearning.answer.prompted).
     """
     from importlib import import_module

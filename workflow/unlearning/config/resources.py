@@ -1,4 +1,4 @@
-"""A configuration against the resources of mu2-Bench and SEPS: the attributes of the pools, the languages with a phrasebook."""
+"""A configuration against the resources of mu2-Bench: the attributes of the pools (SEPS's too), the phrasebooks."""
 
 import math
 from collections.abc import Iterable, Mapping

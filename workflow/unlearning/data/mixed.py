@@ -1,7 +1,7 @@
 """Mixed prompts: several questions in one, to forget and to retain, answered together in numbered parts (SEPS).
 
-A mixed prompt is an item whose `parts` name the items it asks, in order, and whose `split` is the one that says which of
-them are to be forgotten. Tasks: rf, fr, rr, ff for pairs (r retain, f forget, in the order asked), and
+A mixed prompt is an item whose `parts` name the items it asks, in order, and whose `split` is the one that says which
+of them are to be forgotten. Tasks: rf, fr, rr, ff for pairs (r retain, f forget, in the order asked), and
 stress_<n>f<m>r_<order> for n questions to forget and m to retain, the retain ones first (rf) or last (fr).
 Source: SEPS, "Unlearning Separability" and its stress test.
 """
@@ -32,11 +32,11 @@ def mixed(
     seed: int,
     ranked: dict[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """The mixed prompts of every split, as rows of table `items`: four pairs a question to forget, then the stress test.
+    """The mixed prompts of every split, as rows of table `items`: four pairs a question to forget, then stress tests.
 
     Each question to forget is paired with one retain question, drawn without replacement, or the one at its rank in
-    `ranked` (split -> see `by_similarity`); both orders of that pair are asked. As rr and ff, each of these questions follows
-    another of its own side. `lines` of the stress test (0: none) are LINE questions to forget and LINE to retain each.
+    `ranked` (split -> see `by_similarity`); both orders of that pair are asked. As rr and ff, each of these questions
+    goes before another of its own side. `lines` of the stress test (0: none) are LINE questions to forget and LINE to retain each.
     Asked are text items of one question, of the knowledge that a split lists. MixedError where a split has too few.
     """
     made = [_of_split(items, splits, split, lines, seed, ranked) for split in splits["split"].unique()]

@@ -38,7 +38,7 @@ def parts(text: str, n: int) -> list[str]:
 
 
 def _taken(pattern: re.Pattern, text: str, n: int) -> tuple[list[tuple[int, int, int]], int]:
-    """(number, begin and end of its mark) of the numbers that rise from 1 to `n`, and where the last one's text ends."""
+    """(number, begin and end of its mark) of numbers that rise from 1 to `n`, and where the last one's text ends."""
     taken, last = [], 0
     for mark in pattern.finditer(text):
         number = int(mark["number"])
