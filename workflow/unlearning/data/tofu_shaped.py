@@ -27,13 +27,15 @@ COLUMNS = {
 
 
 def questions(
-    pools: Pools, book: Phrasebook, memorised: int, known: int, background: int, attributes: list[str], practice: int,
+    pools: Pools, book: Phrasebook, memorised: int, known: int, background: int, attributes: list[str],
+    practice: int,
+    forgotten: int,
     seed: int,
 ) -> pd.DataFrame:  # fmt: skip
-    """Table `questions`: one row a person and attribute, then `practice` joint prompts of the background's.
+    """Table `questions`: one row a person and attribute, then `practice` joint prompts.
 
     People in this order: `memorised`, by a seeded order whose last are forgotten first; `known` for each of KNOWN;
-    `background`. Wrong answers are other values of the attribute's pool in the paraphrase's words. ValueError where
+    `background`. Joint prompts are of all but the last `forgotten` of the memorised. Wrong answers are other values of the attribute's pool in the paraphrase's words. ValueError where
     there are too few values or people.
     """
     counts = {"memorised": memorised, "background": len(KNOWN) * known + background}
@@ -46,7 +48,8 @@ def questions(
         raise ValueError(f"attributes {short} have {WRONG} values or fewer, too few for {WRONG} wrong answers each")
     pairs = english_pairs(people, book)
     single = pairs.assign(perturbed=_wrong_answers(pairs, values, book, seed))[list(COLUMNS)]
-    return pd.concat([single, _joint(single.iloc[-background * len(attributes) :], practice, seed)], ignore_index=True)
+    kept = single[~single["person_id"].isin(single["person_id"].unique()[memorised - forgotten : memorised])]
+    return pd.concat([single, _joint(kept, practice, seed)], ignore_index=True)
 
 
 def spec(memorised: int, known: int, background: int, attributes: int, practice: int, forget: dict[str, int]) -> dict:
@@ -85,7 +88,7 @@ def _wrong_answers(pairs: pd.DataFrame, values: pd.DataFrame, book: Phrasebook, 
 def _joint(rows: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """`n` prompts of several questions of `rows` each."""
     if n and len(rows) < max(JOINT):
-        raise ValueError(f"practice: {n} joint prompts take {max(JOINT)} background questions, there are {len(rows)}")
+        raise ValueError(f"practice: {n} joint prompts take {max(JOINT)} questions that stay, there are {len(rows)}")
     return pd.DataFrame([_practised(rows, i, seed) for i in range(n)])
 
 

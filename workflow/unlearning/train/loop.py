@@ -112,6 +112,8 @@ class Steps(Dataset):
         n, ranks, mine = len(chosen), processes.world_size(), chosen[processes.rank() :: processes.world_size()]
         most = math.ceil(n / ranks)
         size = self.plan.micro_batch_size or max(most, 1)
+        if len(mine) > size:  # alike lengths side by side: less padding, the same sums
+            mine = mine[np.argsort(side.rows.lengths[mine], kind="stable")]
         parts = [self._part(side, mine[i : i + size], epoch, side.scale / n) for i in range(0, len(mine), size)]
         idle = math.ceil(most / size) - len(parts)
         return parts + [self._part(side, chosen[:1], epoch, 0.0) for _ in range(idle)]

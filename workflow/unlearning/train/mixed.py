@@ -78,6 +78,11 @@ class MixedRows:
     def __len__(self) -> int:
         return 2 * len(self.forget)
 
+    @property
+    def lengths(self) -> np.ndarray:
+        """Characters of each place's question to forget and its answer: how long the prompts are, roughly."""
+        return np.tile([len(row["messages"][-1]["content"]) + len(row["answer"]) for row in self.forget], 2)
+
     def partner(self, i: int, seed: int, epoch: int) -> int:
         """The place of the retain example that forget example `i` is paired with in `epoch`."""
         language = self.forget[i]["language"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,11 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each example with its own answer."""
+        return np.array([len(e.prompt_ids) + len(e.answer_ids) for e in self.encoded])
 
     def take(self, indices: Sequence[int], answers: str, seed: int, epoch: int) -> list[Encoded]:
         """The examples at `indices`, with their own answers (reference) or the epoch's refusals (refusal).
