@@ -181,11 +181,11 @@ def test_without_mixed_prompts_every_retain_question_counts():
 
 def test_separability_by_hand():
     values = found(separability)
-    # rouge: _R_F (1 + .75)/2, F_R_ (.5 + .5)/2; _F_R (.25 + 0)/2, R_F_ (.5 + .25)/2
+    # rouge: [R]F (1 + .75)/2, F[R] (.5 + .5)/2; [F]R (.25 + 0)/2, R[F] (.5 + .25)/2
     rouge = {"ris": (0.875 + 0.5) / 2, "fis": (0.125 + 0.375) / 2, "seps": 0.6875 - 0.25}
-    # judge: _R_F (.9 + .7)/2, F_R_ (.6 + .4)/2; _F_R (.1 + .3)/2, R_F_ (0 + .2)/2
+    # judge: [R]F (.9 + .7)/2, F[R] (.6 + .4)/2; [F]R (.1 + .3)/2, R[F] (0 + .2)/2
     graded = {"ris": (0.8 + 0.5) / 2, "fis": (0.2 + 0.1) / 2, "seps": 0.65 - 0.15}
-    # cosine: _R_F (1 + .6)/2, F_R_ (.6 + 0)/2; _F_R (.8 + 1)/2, R_F_ (.6 + 0)/2; RIS is the lower one, so SEPS is 0
+    # cosine: [R]F (1 + .6)/2, F[R] (.6 + 0)/2; [F]R (.8 + 1)/2, R[F] (.6 + 0)/2; RIS is the lower one, so SEPS is 0
     near = {"ris": (0.8 + 0.3) / 2, "fis": (0.9 + 0.3) / 2, "seps": 0}
     for task, want in (("rouge", rouge), ("judge", graded), ("cosine", near)):
         assert {metric: values["all", task, metric] for metric in want} == pytest.approx(want)
@@ -277,7 +277,7 @@ def test_forget_and_retain_knowledge_is_drawn_alike_alone_and_inside_prompts():
     seen = run_of()
     counts_BN = np.concatenate(list(resample(2, bootstrap_seed(seen, "retain"), seen.draws)))
     drawn = separability.parts(seen)["rouge"]["ris"].drawn_B
-    # r1: 1 in _R_F, .5 in F_R_; r2: .75, .5
+    # r1: 1 in [R]F, .5 in F[R]; r2: .75, .5
     np.testing.assert_allclose(drawn, counts_BN @ [(1 + 0.5) / 2, (0.75 + 0.5) / 2] / 2)
     np.testing.assert_allclose(mu.parts(seen, "retain")["rouge"].drawn_B, counts_BN @ [1, 0.5] / 2)
     (row,) = h_avg.score(seen)

@@ -1,7 +1,7 @@
 """SEPS, separability: are questions to retain still answered, and those to forget not, within one prompt?
 
-In RF a question to retain stands before one to forget, in FR after it; _X_ is the answer that is scored.
-fis = (_F_R + R_F_)/2, low is good; ris = (F_R_ + _R_F)/2, high is good; seps = max(ris − fis, 0), high is good; each of
+In RF a question to retain stands before one to forget, in FR after it; in brackets the one whose answer is scored.
+fis = ([F]R + R[F])/2, low is good; ris = (F[R] + [R]F)/2, high is good; seps = max(ris − fis, 0), high is good; each of
 ROUGE-L recall, of the cosine to the target's answer (see `cosine`) and of the judge's score, as tasks, and as task all
 the mean of the three. 0–1. Source: SEPS, "Unlearning Separability".
 """
