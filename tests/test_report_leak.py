@@ -9,7 +9,8 @@ from report_fakes import identity, row
 from unlearning.report import figures, tables, write
 from unlearning.report.assemble import draw_figures, tables_of
 from unlearning.report.headline import headline
-from unlearning.report.specs import LEAK_FIGURES, LEAK_TABLES, Radar
+from unlearning.report.kinds import Radar
+from unlearning.report.specs import LEAK_FIGURES, LEAK_TABLES
 from unlearning.score.tasks import MULTI
 
 PANEL = {"benchmark": "leak", "base_model": "small", "setting": "default", "split": "f1"}

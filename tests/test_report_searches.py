@@ -10,8 +10,9 @@ import pytest
 from report_fakes import identity, row, write_run
 from test_report import make
 from unlearning.report import figures, searches
+from unlearning.report.kinds import Column, Epochs
 from unlearning.report.sources import read_scores, read_selections
-from unlearning.report.specs import FIGURES, Column, Epochs
+from unlearning.report.specs import FIGURES
 from unlearning.report.tables import averaged
 from unlearning.tables.artifacts import write_table, write_text
 

@@ -9,7 +9,8 @@ import pytest
 from report_fakes import SETTING, identity, mu2_rows, row, tofu_rows
 from unlearning.report import tables, write
 from unlearning.report.assemble import tables_of
-from unlearning.report.specs import DIRECTIONS, EACH, MU2_TABLES, TABLES, Column, Spec, direction
+from unlearning.report.kinds import EACH, Column, Spec
+from unlearning.report.specs import DIRECTIONS, MU2_TABLES, TABLES, direction
 
 PANEL = {"benchmark": "mu2", "base_model": "small", "setting": "s1", "split": "p5"}
 PS = Column("PS", "ps", "forget", "train")

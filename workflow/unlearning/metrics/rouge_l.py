@@ -23,9 +23,11 @@ def score(view: View) -> list[dict]:
     return mean_rows(view, "rouge_l", f_measure, "answer") + mean_rows(view, "rouge_l_recall", recall, "answer")
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)
 def item_scores(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """(recall_I, F_I) of the run's answers, means over samples; kept, as several metrics of one run read it."""
+    """(recall_I, F_I) of the run's answers, means over samples; kept, of the view and of its `joint`, as several read
+    them.
+    """
     answers = view.run.answers
     if answers is None:
         return view.per_item(None, np.zeros(0)), view.per_item(None, np.zeros(0))

@@ -6,11 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from unlearning.report import figures as draw
+from unlearning.report.correlations import correlations
 from unlearning.report.headline import headline
 from unlearning.report.html import FORMATS, Figure, Panel, slug
+from unlearning.report.kinds import Bars, Epochs, Groups, HeatMap, Lines, Matrix, Radar, TradeOff
 from unlearning.report.searches import searches, to_csv, unmet
 from unlearning.report.sources import Log
-from unlearning.report.specs import FIGURES, TABLES, HeatMap, Radar, TradeOff, agreement, generic
+from unlearning.report.specs import CORRELATED, FIGURES, TABLES, agreement, generic
 from unlearning.report.tables import KEY, Table, averaged, build, last_epochs, panels, with_changes
 from unlearning.tables.artifacts import write_text
 
@@ -19,8 +21,19 @@ CAPTIONS = {
     TradeOff: "Each mark is a model without attack; bars are 95 % bootstrap intervals.",
     HeatMap: "Mean over seeds, without attack; an empty field has no value.",
     Radar: "Each polygon is an unlearned method; outward is better. Below 0 is drawn as 0, above 1 as 1.",
-    draw.Bars: "Bars are means over seeds, lines 95 % bootstrap intervals.",
-    draw.Epochs: "Means over seeds after each epoch that was scored; bands are 95 % bootstrap intervals.",
+    Groups: "Bars are means over seeds, without attack; lines 95 % bootstrap intervals.",
+    Matrix: "Mean over seeds, without attack; an empty field has no value.",
+    Lines: "Means over seeds, without attack.",
+    Bars: "Bars are means over seeds, lines 95 % bootstrap intervals.",
+    Epochs: "Means over seeds after each epoch that was scored; bands are 95 % bootstrap intervals.",
+}
+DRAWN = {
+    TradeOff: draw.trade_off,
+    Radar: draw.radar,
+    Groups: draw.groups,
+    Matrix: draw.matrix,
+    Lines: draw.lines,
+    Bars: draw.attack_bars,
 }
 CURVES = "Each line is a run; terms before their weights. Gradient ascent has a negative forget term."
 
@@ -33,7 +46,10 @@ def tables_of(panel: dict[str, str], rows: pd.DataFrame, roles: Mapping[str, Seq
         specs = generic(list(keys.itertuples(index=False, name=None)))
     judges = sorted(rows.loc[rows["metric"] == "kappa", "task"].unique())
     specs = (*specs, agreement(judges)) if judges else specs
-    return tuple(t for spec in specs if (t := build(spec, panel, rows, roles)) is not None)
+    built = [build(spec, panel, rows, roles) for spec in specs]
+    if panel["benchmark"] in CORRELATED:
+        built.append(correlations(panel, rows, CORRELATED[panel["benchmark"]]))
+    return tuple(table for table in built if table is not None)
 
 
 def folder_of(panel: dict[str, str]) -> Path:
@@ -50,15 +66,11 @@ def write_tables(tables: Sequence[Table], folder: Path) -> None:
 
 
 def _draw(spec, rows: pd.DataFrame, by_epoch: pd.DataFrame, roles: Mapping[str, Sequence[str]], stem: Path) -> bool:
-    if isinstance(spec, draw.Epochs):
+    if isinstance(spec, Epochs):
         return draw.epochs(spec, by_epoch, stem)
-    if isinstance(spec, TradeOff):
-        return draw.trade_off(spec, rows, stem)
-    if isinstance(spec, Radar):
-        return draw.radar(spec, rows, stem)
     if isinstance(spec, HeatMap):
         return draw.heat_map(spec, rows, roles, stem)
-    return draw.attack_bars(spec, rows, stem)
+    return DRAWN[type(spec)](spec, rows, stem)
 
 
 def draw_figures(

@@ -14,7 +14,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from unlearning.report.specs import REFERENCES, Bars, Column, Epochs, HeatMap, Radar, TradeOff, direction, per_cent
+from unlearning.report.kinds import REFERENCES, Bars, Column, Epochs, Groups, HeatMap, Lines, Matrix, Radar, TradeOff
+from unlearning.report.specs import direction, per_cent
 from unlearning.report.tables import language_order, row_order
 from unlearning.report.write import ARROWS, DAGGER, NAMES, number
 
@@ -83,6 +84,8 @@ def _frame(axes, values: pd.Series, metric: str, along: str) -> None:
 def trade_off(spec: TradeOff, rows: pd.DataFrame, stem: Path) -> bool:
     """Scatter of every model without attack; False when no side has two models with both numbers."""
     rows = rows[rows["attack"] == "none"]
+    if spec.instead and not rows["value"][rows["metric"] == spec.y.metric].notna().any():
+        spec = spec._replace(y=spec.instead)
     sides = []
     for language, title in spec.sides:
         x, y = (_select(rows, c.metric, c.group, language).set_index("method") for c in (spec.x, spec.y))
@@ -125,22 +128,110 @@ def heat_map(spec: HeatMap, rows: pd.DataFrame, roles: Mapping[str, Sequence[str
     blocks = [[code for code, head in languages if head == h] for h in heads]
     wide = rows.pivot_table(index="method", columns="language", values="value").reindex(methods)
     names = [_name(rows, m) for m in methods]
-    with _figure(max(0.62 * len(languages) + 3, 6.4), 0.42 * len(methods) + 1.3, stem) as figure:
-        ratios = {"width_ratios": [len(block) for block in blocks]}
+    _coloured(
+        list(zip(heads, [wide.reindex(columns=block) for block in blocks], strict=True)), names, spec.metric, stem
+    )
+    return True
+
+
+def matrix(spec: Matrix, rows: pd.DataFrame, stem: Path) -> bool:
+    """Methods by columns without attack, a panel beside the other; False without any number."""
+    rows = rows[rows["attack"] == "none"]
+    found = [(title, [(c, _values(rows, c)) for c in columns]) for title, columns in spec.panels]
+    methods = [m for m in _methods(rows) if any(m in own.index for _, block in found for _, own in block)]
+    if not methods:
+        return False
+    blocks = [(title, pd.DataFrame({c.label: own for c, own in block}, index=methods)) for title, block in found]
+    _coloured(blocks, [_name(rows, m) for m in methods], spec.panels[0][1][0].metric, stem)
+    return True
+
+
+def _values(rows: pd.DataFrame, column: Column) -> pd.Series:
+    """method -> value of one column."""
+    return _select(rows, column.metric, column.group, column.language, column.task).set_index("method")["value"]
+
+
+def _coloured(blocks: Sequence[tuple[str, pd.DataFrame]], names: Sequence[str], metric: str, stem: Path) -> None:
+    """Tables (title, methods × columns) of one metric, beside each other, every cell coloured by its number."""
+    wide = sum(len(block.columns) for _, block in blocks)
+    with _figure(max(0.62 * wide + 3, 6.4), 0.42 * len(names) + 1.3, stem) as figure:
+        ratios = {"width_ratios": [len(block.columns) for _, block in blocks]}
         grid = figure.subplots(1, len(blocks), squeeze=False, sharey=True, gridspec_kw=ratios)[0]
-        for axes, head, block in zip(grid, heads, blocks, strict=True):
-            values = wide.reindex(columns=block).to_numpy(dtype=float)
+        for axes, (title, block) in zip(grid, blocks, strict=True):
+            values = block.to_numpy(dtype=float)
             image = axes.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
             for (i, j), value in pd.DataFrame(values).stack().items():
-                text = number(value, spec.metric)
+                text = number(value, metric)
                 axes.text(j, i, text, ha="center", va="center", size=9, color="white" if value < 0.55 else "black")
-            axes.set_xticks(range(len(block)), block)
-            axes.set_yticks(range(len(methods)), names)
-            axes.set_title(head)
+            axes.set_xticks(range(len(block.columns)), block.columns)
+            axes.set_yticks(range(len(names)), names)
+            axes.set_title(title)
             axes.grid(False)
             axes.spines[:].set_visible(False)
             axes.tick_params(length=0)
-        figure.colorbar(image, ax=list(grid), label=LABELS.get(spec.metric, spec.metric), pad=0.02)
+        figure.colorbar(image, ax=list(grid), label=LABELS.get(metric, metric), pad=0.02)
+
+
+def groups(spec: Groups, rows: pd.DataFrame, stem: Path) -> bool:
+    """Bars of several columns a method without attack, a panel below the other; False without any number."""
+    rows = rows[rows["attack"] == "none"]
+    found = [
+        (title, [(c, _select(rows, c.metric, c.group, c.language, c.task).set_index("method")) for c in columns])
+        for title, columns in spec.panels
+    ]
+    methods = [m for m in _methods(rows) if any(m in own.index for _, block in found for _, own in block)]
+    if not methods:
+        return False
+    with _figure(max(0.75 * len(methods) + 1.5, 6.4), 2.9 * len(found) + 0.6, stem) as figure:
+        grid = figure.subplots(len(found), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, (title, block) in zip(grid, found, strict=True):
+            width, top = 0.8 / len(block), 1.04
+            for k, (column, own) in enumerate(block):
+                label = f"{column.label} {ARROWS[direction(column.metric, column.group)]}".strip()
+                for row in own[own.index.isin(methods)].itertuples():
+                    at = methods.index(row.Index) + (k - (len(block) - 1) / 2) * width
+                    axes.bar(at, row.value, width * 0.92, color=COLOURS[k % len(COLOURS)], label=label)
+                    axes.errorbar(at, row.value, yerr=_bounds(row), color="#333333", linewidth=1, capsize=2)
+            if spec.gap:
+                first, second = (own["value"] for _, own in block[:2])
+                for method, gap in (first - second).reindex(methods).dropna().items():
+                    text = f"{'+' if gap > 0 else ''}{number(gap, block[0][0].metric)}"
+                    axes.text(methods.index(method), 1.06, text, ha="center", size=9)
+                top = 1.18
+            axes.set_xticks(range(len(methods)), [_name(rows, m) for m in methods], rotation=30, ha="right")
+            axes.set(
+                title=title, ylim=(0, top), yticks=(0, 0.25, 0.5, 0.75, 1), xlim=(-0.6, max(len(methods), 2) - 0.4)
+            )
+            axes.grid(axis="x", visible=False)
+        labels = _labelled(grid)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=len(labels), frameon=False)
+    return True
+
+
+def lines(spec: Lines, rows: pd.DataFrame, stem: Path) -> bool:
+    """A small plot a method without attack, with the spec's lines; False without any number."""
+    rows = rows[rows["attack"] == "none"]
+    found = [(label, [_values(rows, c) for c in columns]) for label, columns in spec.lines]
+    methods = [m for m in _methods(rows) if any(m in own.index for _, block in found for own in block)]
+    if not methods:
+        return False
+    across = min(spec.across, len(methods))
+    down = math.ceil(len(methods) / across)
+    with _figure(max(3.2 * across, 6.4), 2.4 * down + 0.9, stem) as figure:
+        grid = list(figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).flat)
+        for axes, method in zip(grid, methods, strict=False):
+            for at, (label, block) in enumerate(found):
+                values = [own.get(method, math.nan) for own in block]
+                look = {"color": COLOURS[at // 2 % len(COLOURS)], "linestyle": ("-", "--")[at % 2]}
+                axes.plot(range(len(values)), values, marker=MARKERS[at], markersize=4, label=label, **look)
+            axes.set_title(_name(rows, method))
+            axes.set(ylim=(-0.04, 1.04))
+            axes.set_xticks(range(len(spec.ticks)), spec.ticks, rotation=90, size=8)
+            axes.tick_params(labelbottom=True)
+        for axes in grid[len(methods) :]:
+            axes.set_axis_off()
+        labels = _labelled(grid)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=min(len(labels), 4), frameon=False)
     return True
 
 

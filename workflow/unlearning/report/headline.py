@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from unlearning.criteria.mu2_retain_ps import KEEPS
-from unlearning.report.specs import REFERENCES
+from unlearning.report.kinds import REFERENCES
 from unlearning.report.write import NAMES, number
 
 
@@ -151,7 +151,24 @@ def _lume(rows: pd.DataFrame) -> str:
     )
 
 
-FINDINGS = {"leak": _leak, "lume": _lume, "mu2": _mu2, "tofu": _tofu, "files": _tofu}
+def _seps(rows: pd.DataFrame) -> str:
+    text, best = _best(rows, ("mu", "all", "all"), "model utility (MU)", ("h_avg", "all", "all"), max)
+    if best is not None:
+        overall = _text(_pick(rows, best, "h_avg", "all", "all"), "h_avg")
+        text = f"{text}. Of these, {best} has the highest H-Avg, {overall}"
+    methods = sorted(set(rows.loc[rows["attack"] == "none", "method"]) - set(REFERENCES))
+    separated = [(n.value, m) for m in methods if (n := _pick(rows, m, "seps", "all", "all")) is not None]
+    if not separated:
+        return text + "."
+    most = max(separated)[1]
+    value = {m: _text(_pick(rows, most, m, "all", "all"), m) for m in ("seps", "fe", "mu")}
+    return (
+        f"{text}. Of all, {most} best tells forget from retain questions in one prompt: SEPS {value['seps']} "
+        f"(FE {value['fe']}, MU {value['mu']})."
+    )
+
+
+FINDINGS = {"leak": _leak, "lume": _lume, "mu2": _mu2, "seps": _seps, "tofu": _tofu, "files": _tofu}
 
 
 def headline(panel: dict[str, str], rows: pd.DataFrame) -> str:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from unlearning.report import searches, write
 from unlearning.report.construction import Construction
+from unlearning.report.kinds import Column
 from unlearning.report.searches import Search
 from unlearning.report.sources import Run
-from unlearning.report.specs import Column
 from unlearning.report.tables import PANEL, Cell, Row, Table
 
 RUN_GROUP = (*PANEL, "method", "attack")
@@ -95,7 +95,8 @@ def table_view(table: Table, known: set[tuple]) -> dict:
     name = slug(*table.panel.values(), table.spec.name)
     return {
         "title": table.spec.title,
-        "caption": f"{table.spec.caption} {write.marks(table)}",
+        "caption": f"{table.spec.caption} {write.marks(table)}".rstrip(),
+        "of": table.spec.of.capitalize(),
         "anchor": name,
         "attacks": table.spec.attacks,
         "heads": write.headings([c for _, c in columns]),

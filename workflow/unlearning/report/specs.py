@@ -1,91 +1,22 @@
 """What the report shows of each benchmark: tables and figures as data, and which way each metric is better."""
 
-from typing import NamedTuple
-
+from unlearning.report.kinds import (
+    ALL,
+    EACH,
+    SEEDS,
+    Bars,
+    Column,
+    Epochs,
+    Groups,
+    HeatMap,
+    Lines,
+    Matrix,
+    Radar,
+    Spec,
+    TradeOff,
+)
+from unlearning.report.specs_seps import SEPS_CORRELATED, SEPS_FIGURES, SEPS_TABLES
 from unlearning.score.tasks import MULTI
-
-EACH = "*"  # a column with EACH in a place stands for one column per name found there
-REFERENCES = ("base", "target", "retrain")
-
-
-class Column(NamedTuple):
-    """One column. `label` may hold {group} and {language}, to be filled where EACH stands for them.
-
-    `csv_only` columns are written to the CSV and nowhere else. `optional` ones vanish when no row has them, and stay
-    blank in rows that lack them; in any other column a missing row is shown as a dash and said so.
-    """
-
-    label: str
-    metric: str
-    group: str = "forget"
-    language: str = "all"
-    task: str = "all"
-    head: str = ""
-    csv_only: bool = False
-    optional: bool = False
-
-
-class Spec(NamedTuple):
-    """A table: its file name, title, caption and columns. With `attacks` it has one row per method and attack.
-
-    `plain`: such a table shows the attacked methods without attack too. `across`: a heading; instead of the best method
-    of each column, the lowest and second lowest column under that heading are marked in each method's row.
-    """
-
-    name: str
-    title: str
-    caption: str
-    columns: tuple[Column, ...]
-    attacks: bool = False
-    plain: bool = True
-    across: str = ""
-
-
-class TradeOff(NamedTuple):
-    """A scatter of methods: `x` (forgetting) against `y` (what should stay), one panel per (language, title)."""
-
-    name: str
-    title: str
-    x: Column
-    y: Column
-    sides: tuple[tuple[str, str], ...]
-
-
-class HeatMap(NamedTuple):
-    """Methods by languages, coloured by one metric in 0-1."""
-
-    name: str
-    title: str
-    metric: str
-    group: str
-
-
-class Bars(NamedTuple):
-    """One metric under every attack, grouped by method, one panel per (language, title)."""
-
-    name: str
-    title: str
-    metric: str
-    group: str
-    sides: tuple[tuple[str, str], ...]
-
-
-class Radar(NamedTuple):
-    """One polygon a method over `axes`, each 0-1 and higher better: the first of an axis' columns with numbers."""
-
-    name: str
-    title: str
-    axes: tuple[tuple[Column, ...], ...]
-
-
-class Epochs(NamedTuple):
-    """Scores by epoch of the methods that are scored after several, one small plot a column, `across` in a row."""
-
-    name: str
-    title: str
-    columns: tuple[Column, ...]
-    across: int = 3
-
 
 # Which way a metric is better: lower, higher, zero (closest to it), none; by group, "" for every group not named.
 DIRECTIONS: dict[str, dict[str, str]] = {
@@ -97,6 +28,8 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "rouge_l_recall": {"forget": "lower", "": "higher", "nonmember": "none"},
     "truth_ratio": {"forget": "lower", "": "higher", "nonmember": "none"},
     "truth_ratio_min": {"forget": "higher"},
+    "truth_ratio_one_minus_min": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "truth_ratio_share": {"forget": "lower", "": "higher", "nonmember": "none"},
     "exact_memorization": {"forget": "lower", "retain": "higher"},
     "extraction_strength": {"forget": "lower", "retain": "higher"},
     "kss_prob_roc": {"": "higher"}, "kss_prob_roc_ratio": {"": "higher"}, "kss_prob_roc_chance": {"": "higher"},
@@ -117,6 +50,11 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "regurgitation": {"forget": "lower", "": "higher"}, "regurgitation_f": {"forget": "lower", "": "higher"},
     "knowledge": {"forget": "lower", "": "higher"}, "knowledge_tolerant": {"forget": "lower", "": "higher"},
     "mia_final": {"": "higher"}, "task_aggregate": {"": "higher"}, "final": {"": "higher"},
+    "judge": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "cosine": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "cosine_gt": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "mu": {"": "higher"}, "fe": {"forget": "lower", "": "higher"},
+    "fis": {"": "lower"}, "ris": {"": "higher"}, "seps": {"": "higher"}, "h_avg": {"": "higher"},
 }  # fmt: skip
 
 COUNTS = ("kappa_answers", "kappa_failed")
@@ -187,7 +125,6 @@ def _mixing(language: str, head: str) -> tuple[Column, ...]:
     )
 
 
-SEEDS = "Several seeds are averaged, as are their interval bounds; the spread between seeds is in the CSV."
 MU2_TABLES = (
     Spec("results", "Results",
          "Forgetting, separability, privacy and what is kept, on the training languages (left) and the hold-out "
@@ -227,7 +164,9 @@ TOFU_TABLES = (
           Column("its log10", "forget_quality", "forget", task="log10", optional=True),
           Column("{group}", "probability", EACH, head="Probability", optional=True),
           Column("{group}", "rouge_l_recall", EACH, head="ROUGE-L recall", optional=True),
-          Column("{group}", "truth_ratio", EACH, head="Truth ratio", optional=True))),
+          Column("{group}", "truth_ratio", EACH, head="Truth ratio", optional=True),
+          *(Column("{group}", f"truth_ratio_{variant}", EACH, head="Truth ratio, other readings", csv_only=True,
+                   optional=True) for variant in ("min", "one_minus_min", "share")))),
     Spec("model_utility", "Model utility and its parts", "The harmonic mean is 0 as soon as one part is 0.",
          (Column("Model utility", "model_utility", "all", optional=True),
           *(Column(label, "model_utility", "all", task=f"{group}:{part}", head=head, optional=True)
@@ -303,8 +242,11 @@ LUME_TABLES = (
           *(column for group in ("forget", "retain") for column in _tasks("regurgitation_f", group, csv_only=True)))),
 )  # fmt: skip
 
+CORRELATED: dict[str, tuple[tuple[str, tuple[Column, ...]], ...]] = {"seps": SEPS_CORRELATED}
+
 TABLES: dict[str, tuple[Spec, ...]] = {
-    "mu2": MU2_TABLES, "leak": LEAK_TABLES, "lume": LUME_TABLES, "tofu": TOFU_TABLES, "files": TOFU_TABLES,
+    "mu2": MU2_TABLES, "leak": LEAK_TABLES, "lume": LUME_TABLES, "seps": SEPS_TABLES, "tofu": TOFU_TABLES,
+    "files": TOFU_TABLES,
 }  # fmt: skip
 
 PS_RETAIN = Column("PS retain", "ps", "retain")
@@ -314,7 +256,6 @@ MU2_EPOCHS = Epochs("epochs", "Scores by epoch", tuple(
     for label, metric, group in (("PS forget", "ps", "forget"), ("SE forget", "se", "forget"),
                                  ("PS retain", "ps", "retain"))
 ))  # fmt: skip
-ALL = (("all", ""),)
 TOFU_FIGURES = (
     TradeOff("tradeoff", "Forgetting against utility", Column("probability, forget", "probability"),
              Column("model utility", "model_utility", "all"), ALL),
@@ -344,8 +285,9 @@ LUME_FIGURES = (
              Column("knowledge, retain", "knowledge", "retain"), ALL),
     Bars("attacks", "Knowledge on forget questions under attack", "knowledge", "forget", ALL),
 )  # fmt: skip
-FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Radar | Epochs, ...]] = {
+FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Groups | Matrix | Lines | Radar | Epochs, ...]] = {
     "leak": LEAK_FIGURES,
+    "seps": SEPS_FIGURES,
     "lume": LUME_FIGURES,
     "mu2": (
         TradeOff("tradeoff_ps", "Forgetting against keeping: probability", Column("PS forget", "ps"), PS_RETAIN, SIDES),

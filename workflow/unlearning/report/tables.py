@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from unlearning.report.specs import EACH, REFERENCES, Column, Spec, direction
+from unlearning.report.kinds import EACH, REFERENCES, Column, Spec
+from unlearning.report.specs import direction
 from unlearning.tables.schemas import GROUPS
 
 PANEL = ("benchmark", "base_model", "setting", "split")

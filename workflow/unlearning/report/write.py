@@ -4,7 +4,8 @@ import csv
 import io
 from collections.abc import Sequence
 
-from unlearning.report.specs import COUNTS, Column, direction, per_cent
+from unlearning.report.kinds import Column
+from unlearning.report.specs import COUNTS, direction, per_cent
 from unlearning.report.tables import KEY, Cell, Row, Table
 
 DASH = "–"
@@ -19,7 +20,9 @@ ACROSS = "In each method's row the most resistant kind is in bold, the second mo
 
 
 def marks(table: Table) -> str:
-    """What bold, or underlined, means in a table."""
+    """What bold, or underlined, means in a table; nothing where nothing is marked."""
+    if table.spec.of != "method":
+        return ""
     return ACROSS if table.spec.across else BEST
 
 
@@ -95,7 +98,7 @@ def to_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [f"{key_name(c)}{part}" for c in table.columns for part in ("", ".ci_low", ".ci_high", ".seeds_sd")]
-    writer.writerow([*table.panel, "method", "attack", "collapsed", "seeds", *names, "notes"])
+    writer.writerow([*table.panel, table.spec.of, "attack", "collapsed", "seeds", *names, "notes"])
     for row in table.rows:
         values = [v for c in row.cells for v in (c.value, c.low, c.high, c.spread)]
         notes = [f"{key_name(k)}: {c.note}" for k, c in zip(table.columns, row.cells, strict=True) if c.note]
@@ -116,7 +119,7 @@ def to_markdown(table: Table) -> str:
     """A pipe table with footnotes."""
     notes = footnotes(table)
     columns = shown(table)
-    first = ["method", "attack"] if table.spec.attacks else ["method"]
+    first = [table.spec.of, "attack"] if table.spec.attacks else [table.spec.of]
     heads = [" ".join(x for x in (f"{c.head}:" if c.head else "", c.label, arrow(c)) if x) for _, c in columns]
     lines = [f"**{_markdown(table.spec.title)}** ({_markdown(', '.join(table.panel.values()))})", ""]
     lines.append("| " + " | ".join([*first, *map(_markdown, heads)]) + " |")
@@ -130,7 +133,7 @@ def to_markdown(table: Table) -> str:
             text += f" {_markdown(interval(cell, column.metric))}".rstrip()
             cells.append(text + (f"[^{notes.index(cell.note) + 1}]" if cell.note else ""))
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", f"{_markdown(table.spec.caption)} {marks(table)}"]
+    lines += ["", f"{_markdown(table.spec.caption)} {marks(table)}".rstrip()]
     lines += ["", _markdown(COLLAPSED)] if any(row.collapsed for row in table.rows) else []
     lines += [line for i, note in enumerate(notes, 1) for line in ("", f"[^{i}]: {_markdown(note)}")]
     return "\n".join(lines) + "\n"
@@ -173,7 +176,8 @@ def to_latex(table: Table) -> str:
     """A `table` float; needs the packages booktabs, graphicx, xcolor and textcomp."""
     notes = footnotes(table)
     columns = shown(table)
-    first = ["Method", "Attack"] if table.spec.attacks else ["Method"]
+    of = table.spec.of.capitalize()
+    first = [of, "Attack"] if table.spec.attacks else [of]
     body, previous = [], True
     for row in table.rows:
         body += [r"\midrule"] if previous and not row.reference and body else []
@@ -183,7 +187,7 @@ def to_latex(table: Table) -> str:
         body.append(" & ".join(cells) + r" \\")
     heads = [latex(" ".join(x for x in (c.label, arrow(c)) if x)) for _, c in columns]
     place = ", ".join(table.panel.values())
-    caption = f"{table.spec.title} ({place}). {table.spec.caption} {marks(table)}"
+    caption = f"{table.spec.title} ({place}). {table.spec.caption} {marks(table)}".rstrip()
     below = [COLLAPSED] if any(row.collapsed for row in table.rows) else []
     lines = [
         "% needs \\usepackage{booktabs,graphicx,xcolor,textcomp}",

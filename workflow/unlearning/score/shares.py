@@ -4,6 +4,7 @@ Unlike a mean over instances, an item counts once, however many an instance has.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,15 @@ from unlearning.score.bootstrap import interval, resample
 from unlearning.score.languages import names
 from unlearning.score.rows import bootstrap_seed, row
 from unlearning.score.view import View
+
+
+class Mean(NamedTuple):
+    """A mean: its value (NaN where there is none), its draws, the knowledge instances it rests on, what it lacks."""
+
+    value: float
+    drawn_B: np.ndarray
+    n: int
+    note: str | None
 
 
 class Cells:
@@ -39,6 +49,18 @@ class Cells:
         total, known = self.by_instance(values_I), self.by_instance((~np.isnan(values_I)).astype(float))
         return share(total.sum(0), known.sum(0)), known, share(*self.draws(total, known))
 
+    def means(self, values_I: np.ndarray, what: str) -> list[Mean]:
+        """`average` of each cell, with the number of questions that have no `what` ("verdict") as its note."""
+        values, known, drawn = self.average(values_I)
+        asked, n, told = self.member_IS.sum(axis=0), (known > 0).sum(0), known.sum(0)
+        found = []
+        for s, value in enumerate(values):
+            lost = int(asked[s] - told[s])
+            note = f"{lost} of {asked[s]} questions have no {what}" if lost else None
+            note = note if asked[s] else f"no such {self.group} questions"
+            found.append(Mean(float(value), drawn[:, s], int(n[s]), note))
+        return found
+
     def draws(self, *sums_NS: np.ndarray) -> list[np.ndarray]:
         """B×S of each array: its sum over the instances of every draw; the same draws for all."""
         n = len(sums_NS[0])
@@ -62,13 +84,8 @@ def task_rows(
     rows = []
     for group in view.groups:
         cells = Cells(view, group, [(name, own) for name, _, own in chosen])
-        values, known, drawn = cells.average(values_I)
-        asked, n, told = cells.member_IS.sum(axis=0), (known > 0).sum(0), known.sum(0)
-        for s, (name, kind, _) in enumerate(chosen):
-            lost = int(asked[s] - told[s])
-            note = f"{lost} of {asked[s]} questions have no {what}" if lost else None
-            note = note if asked[s] else f"no such {group} questions"
-            rows.append(row(metric, group, name, values[s], int(n[s]), interval(drawn[:, s], n[s]), note, kind))
+        for mean, (name, kind, _) in zip(cells.means(values_I, what), chosen, strict=True):
+            rows.append(row(metric, group, name, mean.value, mean.n, interval(mean.drawn_B, mean.n), mean.note, kind))
     return rows
 
 

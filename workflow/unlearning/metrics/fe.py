@@ -1,0 +1,35 @@
+"""FE, forget efficacy as SEPS has it: how little is still known of the questions to forget, asked alone.
+
+fe = 1 − arithmetic mean of R, P, TR and the judge's score on forget, see `mu`, which stand beside it as tasks of group
+forget, as they are: low is good there. 0–1, high is good; null if any part is null. Source: SEPS, "Experimental Setup".
+"""
+
+import numpy as np
+
+from unlearning.metrics.mu import parts
+from unlearning.score.pairs import combined, mean_row
+from unlearning.score.shares import Mean
+from unlearning.score.view import View
+
+NEEDS = ("answers", "likelihoods", "verdicts")
+ITEMS = ("perturbed",)
+ROWS = (
+    ("fe", ("all",), "all", ("all",)),
+    ("fe", ("forget",), "all", ("rouge", "probability", "truth_ratio", "judge")),
+)
+
+
+def score(view: View) -> list[dict]:
+    """Five rows: the efficacy and its four parts; n = forget instances."""
+    own = parts(view, "forget")
+    return [mean_row("fe", "all", efficacy(own)), *(mean_row("fe", "forget", mean, task) for task, mean in own.items())]
+
+
+def efficacy(own: dict[str, Mean]) -> Mean:
+    """`forget_efficacy` of `parts` of forget."""
+    return combined(forget_efficacy, own)
+
+
+def forget_efficacy(values_4: np.ndarray) -> np.ndarray:
+    """1 − mean over the last axis; NaN if any is NaN."""
+    return 1 - values_4.mean(axis=-1)
