@@ -176,7 +176,7 @@ def card_facts(w, entry):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
         return {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
     if isinstance(entry, Seps):
-        people = ", ".join(f"{name} {n}" for name, n in entry.people if name != "attributes")
+        people = ", ".join(f"{name} {n}" for name, n in entry.people if name not in ("attributes", "practised"))
         return {
             "Route": "value pools and templates, no language model",
             "People": people,

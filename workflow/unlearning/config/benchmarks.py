@@ -246,9 +246,12 @@ class People(Section):
 
     memorised: Positive = Field(20, description="people the target memorises")
     known: Positive = Field(4, description="people in each of real_authors and world_facts, taught before")
-    background: Positive = Field(60, description="other people, taught before and in joint prompts")
+    background: Positive = Field(60, description="other people, taught before")
     attributes: list[str] | Literal["all"] = Field(
         "all", description="attributes asked about; all = the 20 of the pools"
+    )
+    practised: list[str] = Field(
+        [], description="further attributes that only joint prompts ask for, those to be forgotten included; no split's"
     )
 
 
@@ -261,7 +264,8 @@ class Seps(Benchmark):
     forget: dict[Name, Positive] = Field(min_length=1, description="split name -> how many memorised people it forgets")
     practice: Count = Field(
         0,
-        description="joint prompts of two to eight background questions that are taught; 0 for a model that can do so",
+        description="joint prompts of two to eight questions, none that a split forgets, taught before; 0 for a model "
+        "that can answer several at once",
     )
     mixed: Mixed = Field(Mixed(), description="the mixed prompts")
     seed: Whole = Field(0, description="seed of the people and the practised prompts")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-MARK = r"(?P<number>\d{1,2})\s?[.):]\s"
+MARK = r"(?P<number>\d{1,2})\s?[.):]\**(?:\s|$)"
 AT_LINE = re.compile(rf"(?:^|(?<=\n))[ \t*#]*(?:answer\s*)?{MARK}", re.IGNORECASE)
 ANYWHERE = re.compile(rf"(?:^|(?<=[\s.!?;,])){MARK}")
 
@@ -30,7 +30,8 @@ def parts(text: str, n: int) -> list[str]:
         wider, wider_end = _taken(ANYWHERE, text, n)
         taken, end = (wider, wider_end) if len(wider) > len(taken) else (taken, end)
     found = [""] * n
-    for (number, _, begin), (_, stop, _) in zip(taken, [*taken[1:], (0, end, 0)], strict=True):
+    stops = [start for _, start, _ in taken[1:]] + [end]
+    for (number, _, begin), stop in zip(taken, stops, strict=False):
         found[number - 1] = text[begin:stop].strip()
     if not taken or taken[0][0] != 1:
         found[0] = text[: taken[0][1] if taken else end].strip()
