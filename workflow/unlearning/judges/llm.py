@@ -121,7 +121,10 @@ def _shown(cases: pd.DataFrame, items: pd.DataFrame) -> list[dict]:
 
 
 def _batches(cases: pd.DataFrame, size: int) -> list[Batch]:
-    """Cases of one language and kind of grade side by side, `size` at a time; one left over is shown beside the first once more."""
+    """Cases of one language and kind of grade side by side, `size` at a time.
+
+    One left over is shown beside the first once more.
+    """
     contents = cases[CASE].to_numpy().tolist()
     batches = []
     for alike in cases.groupby(["language", "stress"], sort=True).indices.values():
