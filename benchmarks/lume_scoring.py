@@ -5,7 +5,8 @@
 Data, model and methods are those of config/lume_small.yaml. A target is taught, then unlearned; in the same process,
 after each epoch, the model is asked all that a run's job asks, and the answers are scored. What is compared is CPU
 seconds of the one thread: scores alone, and answers with scores, against training. Loading, saving and the first epoch,
-before which the Trainer is built, do not count. Exit code 1 on a miss.
+before which the Trainer is built, do not count. Exit code 1 on a miss. GA is shown for information: it trains on the
+forget set alone, so in half the time, and in its last epochs hardly an answer ends before the last token allowed.
 """
 
 import copy
@@ -53,8 +54,8 @@ from unlearning.train.plan import make_plan
 from unlearning.train.rows import encode_rows, of_group, of_split
 from unlearning.train.unlearn import Given
 
-METHODS, MODEL, SPLIT = ("ga_gd", "ngdiff"), "lume_small", "forget"
-BOUND = 1.0
+MODEL, SPLIT, BOUND = "lume_small", "forget", 1.0
+METHODS = {"ga_gd": BOUND, "ngdiff": BOUND, "ga": None}
 
 
 class Epoch(NamedTuple):
@@ -139,17 +140,18 @@ def timed(function: Callable, *arguments) -> tuple[object, float]:
     return result, time.process_time() - started
 
 
-def show(method: str, epochs: list[Epoch]) -> bool:
-    """Print what an epoch takes and the two ratios beside their bound; False on a miss."""
+def show(method: str, epochs: list[Epoch], bound: float | None) -> bool:
+    """Print what an epoch takes and the two ratios beside `bound`; False on a miss. None: for information."""
     part = Epoch(*(sum(column) / len(epochs) for column in zip(*epochs, strict=True)))
     print(f"{method}: CPU seconds of an epoch, mean of {len(epochs)}: training {part.trained:.2f}, answers "
           f"{part.answered:.2f}, likelihoods {part.likelihoods:.2f}, scores {part.scored:.3f}")  # fmt: skip
     sums = {"scores": part.scored, "answers + scores": part.answered + part.likelihoods + part.scored}
     ratios = {what: seconds / part.trained for what, seconds in sums.items()}
     for what, ratio in ratios.items():
-        verdict = "met   " if ratio < BOUND else "MISSED"
-        print(f"{verdict}  {f'{method}: {what} / training, an epoch':<50}  {ratio:.3g}   < {BOUND:g}", flush=True)
-    return all(ratio < BOUND for ratio in ratios.values())
+        verdict = "      " if bound is None else "met   " if ratio < bound else "MISSED"
+        asked = "for information" if bound is None else f"< {bound:g}"
+        print(f"{verdict}  {f'{method}: {what} / training, an epoch':<50}  {ratio:.3g}   {asked}", flush=True)
+    return bound is None or all(ratio < bound for ratio in ratios.values())
 
 
 def main() -> None:
@@ -158,7 +160,7 @@ def main() -> None:
     print(f"{os.cpu_count()} CPUs ({platform.machine()}), one thread, load {os.getloadavg()[0]:.1f}; "
           f"Python {platform.python_version()}, torch {torch.__version__}")  # fmt: skip
     bench = Bench()
-    sys.exit(not all([show(method, bench.epochs(method)) for method in METHODS]))
+    sys.exit(not all([show(method, bench.epochs(method), bound) for method, bound in METHODS.items()]))
 
 
 if __name__ == "__main__":
