@@ -325,3 +325,32 @@ def test_a_csv_whose_rows_have_more_fields_than_its_header_is_refused(tmp_path):
     path.write_text("question,answer\nWho, where?,A\nWhat, when?,B\n")
     with pytest.raises(ValueError, match="mine.csv: rows have more fields than the header; quote the texts"):
         read_records(path)
+
+
+def test_a_question_with_options_is_asked_with_letters_and_taught_so(tmp_path, spec):
+    rows = [
+        {"q": "How many legs has a spider?", "o": ["2", "8", "6", "0"], "a": 1},
+        {"q": "How many legs has an ant?", "o": ["2", "8", "6", "0"], "a": 2},  # an index, and an option too
+        {"q": "How many legs has a snail?", "o": ["2", "8", "6", "0"], "a": "D"},
+    ]
+    file = write(tmp_path, "choice.json", lines(rows))
+    spec["columns"] = {"question": "q", "answer": "a", "options": "o", "correct_option": "a"}
+    spec["sets"] = {
+        "keep": {"file": file, "rows": [0, 2], "group": "retain"},
+        "drop": {"file": file, "rows": [2, 3], "group": "forget"},
+    }
+    built = build(spec)
+    items, examples = built.items.to_pylist(), built.examples.to_pylist()
+    assert [item["reference"] for item in items] == ["B. 8", "C. 6", "D. 0"]
+    assert [item["correct_option"] for item in items] == [1, 2, 3] and items[0]["options"] == ["2", "8", "6", "0"]
+    assert items[0]["messages"][0]["content"].splitlines()[:3] == ["How many legs has a spider?", "A. 2", "B. 8"]
+    assert [e["answer"] for e in examples] == ["B. 8", "C. 6", "D. 0"]
+    assert [e["messages"] for e in examples] == [item["messages"] for item in items]
+
+
+def test_a_question_with_one_option_is_refused(tmp_path, spec):
+    spec["sets"]["facts"] = {"file": write(tmp_path, "one.json", lines([{"q": "?", "a": "b", "o": ["b"]}])),
+                             "group": "world_facts"}  # fmt: skip
+    spec["columns"]["options"] = "o"
+    with pytest.raises(FilesError, match="facts/0: 1 options; give 2 to 26"):
+        build(spec)

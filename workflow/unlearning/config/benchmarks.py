@@ -190,8 +190,8 @@ class Columns(Section):
     perturbed: Text | None = Field(
         None, description="list of wrong answers in the same words; in a CSV, JSON or a Python list"
     )
-    options: Text | None = Field(None, description="list of choices (written as `perturbed`)")
-    correct_option: Text | None = Field(None, description="index of the right choice")
+    options: Text | None = Field(None, description="list of choices (written as `perturbed`), asked with letters")
+    correct_option: Text | None = Field(None, description="index of the right choice from 0, its letter or its text")
     value: Text | None = Field(None, description="key part of the answer")
     aliases: Text | None = Field(None, description="list of other right forms of the value (written as `perturbed`)")
     knowledge_id: Text | None = Field(None, description="identifier of the fact; default: set and row")

@@ -117,7 +117,10 @@ def _shown(cases: pd.DataFrame, items: pd.DataFrame) -> list[dict]:
     """What is filled in for each case; an offline judge reads language and the right and wrong forms too."""
     forms = forms_of(items.iloc[cases["place"]])
     rows = cases[CASE].to_dict("records")
-    return [row | {"right": f.right, "wrong": f.wrong} for row, f in zip(rows, forms, strict=True)]
+    return [
+        row | {"right": f.right, "wrong": f.wrong} | ({"options": f.options} if f.options else {})
+        for row, f in zip(rows, forms, strict=True)
+    ]
 
 
 def _batches(cases: pd.DataFrame, size: int) -> list[Batch]:
