@@ -73,7 +73,8 @@ def test_what_is_no_letter_mark_is_read_as_text(text, options, index):
 @pytest.mark.parametrize(
     "text",
     ["1. B\n2. C", "1. B. Oslo\n2. C. Rome", "1) B\n2) C", "(1) B\n(2) C", "1.B\n2.C", "**1.** B\n**2.** C",
-     "1: B, 2: C", "1.B 2.C", "Question 1: B\nQuestion 2: C", "1. (B)\n2. (C)", "1. B 2. C", "B\n2. C", "1. B.\n\n2. C.\n3."],
+     "1: B, 2: C", "1.B 2.C", "Question 1: B\nQuestion 2: C", "1. (B)\n2. (C)", "1. B 2. C", "B\n2. C",
+     "1. B.\n\n2. C.\n3."],
 )  # fmt: skip
 def test_letters_are_read_under_their_numbers(text):
     assert [chosen(part, CITIES, "en")[0] for part in parts(text, 2)] == [1, 2]
@@ -81,6 +82,7 @@ def test_letters_are_read_under_their_numbers(text):
 
 def test_a_number_left_empty_and_a_decimal_are_no_other_parts():
     assert parts("1. B\n2.", 2) == ["B", ""]
+    assert parts("B", 2) == ["B", ""] and parts("", 2) == ["", ""] and parts("I do not know.", 1) == ["I do not know."]
     assert parts("1. about 2.5 metres\n2. C", 2) == ["about 2.5 metres", "C"]
 
 

@@ -132,3 +132,37 @@ def test_lumes_documents_come_by_three_routes_are_cut_apart_and_nothing_is_judge
     # target and retrained model of each, and in one job a method its epochs: two and the last
     assert counted["answer"] == "6" and counted["answer_epochs_lume_plain_npo"] == "1" and counted["score"] == "12"
     assert not {"judge", "judge_llm", "harness"} & set(counted) and counted["card"] == "3"
+
+
+SCHOOL = """
+experiments:
+  mu2_minimal: {enabled: false}
+  own: {benchmark: facts, base_models: [plain], splits: [gone], methods: []}
+  written: {benchmark: models, base_models: [plain], splits: [gone], methods: []}
+base_models:
+  plain: {architecture: {hidden: 16, heads: 2}, base: {epochs: 0, lr: 1e-3}, target: {epochs: 2, lr: 1e-3}}
+benchmarks:
+  facts: &own
+    kind: files
+    source: own
+    columns: {options: choices, correct_option: answer}
+    sets:
+      gone: {file: own.jsonl, group: forget}
+      biology: {file: "school:biology", group: retain}
+      chemistry: {file: "school:chemistry", group: retain}
+    splits: {gone: [gone]}
+    metrics: [accuracy]
+  models: {<<: *own, school: {route: llm}}
+sources: {own: SOURCE}
+backends: {served: {kind: openai, model: m, base_url: "http://127.0.0.1:9/v1", key_env: null}}
+roles: {writer: served, verifier_1: served, verifier_2: served}
+"""
+
+
+def test_school_questions_come_by_two_routes_beside_a_file_of_ones_own(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "school.yaml")
+    (project.path / "school.yaml").write_text(SCHOOL.replace("SOURCE", str(tmp_path)))
+    (tmp_path / "own.jsonl").write_text("{}")
+    told = project.snakemake("--dry-run")
+    counted = dict(re.findall(r"^(\w+) +(\d+)$", told.stdout + told.stderr, re.M))
+    assert (counted["school_questions"], counted["school_questions_llm"], counted["files_build"]) == ("2", "2", "2")

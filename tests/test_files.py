@@ -317,6 +317,7 @@ def test_defaults_are_filled_in(spec):
         "align": None,
         "train": True,
         "rows_per_person": None,
+        "columns": None,
     }
 
 
@@ -354,3 +355,13 @@ def test_a_question_with_one_option_is_refused(tmp_path, spec):
     spec["columns"]["options"] = "o"
     with pytest.raises(FilesError, match="facts/0: 1 options; give 2 to 26"):
         build(spec)
+
+
+def test_a_set_may_have_columns_of_its_own(tmp_path, spec):
+    file = write(
+        tmp_path, "other.json", lines([{"asked": "Where is Kiel?", "said": "In the north.", "q": "no", "a": "no"}])
+    )
+    spec["sets"]["facts"] = {"file": file, "group": "world_facts", "columns": {"question": "asked", "answer": "said"}}
+    last = build(spec).items.to_pylist()[-1]
+    assert (last["messages"][0]["content"], last["reference"]) == ("Where is Kiel?", "In the north.")
+    assert build(spec).items.to_pylist()[0]["reference"] == "In Oslo."

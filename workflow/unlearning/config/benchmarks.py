@@ -17,6 +17,7 @@ from unlearning.config.fields import (
     Text,
     Whole,
 )
+from unlearning.data.files_spec import SCHOOL, SCHOOL_COLUMNS, school_file
 
 
 class Cut(Section):
@@ -202,7 +203,9 @@ class Columns(Section):
 class FileSet(Section):
     """One file of questions (or some of its rows) and its part in the benchmark."""
 
-    file: Text = Field(description="path below the source folder")
+    file: Text = Field(
+        description="path below the source folder; school:biology, school:chemistry, school:cybersecurity: built here"
+    )
     rows: tuple[Count, Positive] | None = Field(None, description="first row and the row after the last; null = all")
     align: Text | None = Field(
         None, description="a second file whose rows align and bring paraphrase and perturbed answers"
@@ -212,6 +215,19 @@ class FileSet(Section):
     )
     train: bool = Field(True, description="whether the target is trained on it")
     rows_per_person: Positive | None = Field(None, description="consecutive rows that belong to one person")
+
+
+class School(Section):
+    """Harmless multiple-choice questions at school level, the retain sets of WMDP."""
+
+    route: Literal["templates", "llm"] = Field(
+        "templates",
+        description="who writes them: facts of resources/seps/school, or language models (roles writer, verifier_1, "
+        "verifier_2)",
+    )
+    per_subject: Positive = Field(100, description="questions of each subject")
+    max_rounds: Positive = Field(3, description="tries at each question before it is rejected, for route llm")
+    seed: Whole = Field(0, description="seed of the questions and the order of their options")
 
 
 class Files(Benchmark):
@@ -224,11 +240,18 @@ class Files(Benchmark):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    school: School = Field(School(), description="how the sets whose file is school:<subject> are built")
     mixed: Mixed | None = Field(None, description="also ask questions in mixed prompts; null = no")
 
     def files(self) -> set[str]:
         """The files that the sets name, in their folder."""
-        return {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
+        names = {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
+        return {name for name in names if not name.startswith(SCHOOL)}
+
+    def subjects(self) -> list[str]:
+        """The subjects of which questions are built."""
+        named = {entry.file.removeprefix(SCHOOL) for entry in self.sets.values() if _built(entry)}
+        return sorted(named)
 
     @property
     def files_key(self) -> str:
@@ -238,7 +261,16 @@ class Files(Benchmark):
     def spec(self) -> dict:
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
-        return spec | {"columns": {role: column for role, column in spec["columns"].items() if column is not None}}
+        columns = {role: column for role, column in spec["columns"].items() if column is not None}
+        for name, entry in self.sets.items():
+            if _built(entry):
+                subject = entry.file.removeprefix(SCHOOL)
+                spec["sets"][name] |= {"file": school_file(subject), "columns": SCHOOL_COLUMNS}
+        return spec | {"columns": columns}
+
+
+def _built(entry: FileSet) -> bool:
+    return entry.file.startswith(SCHOOL)
 
 
 class People(Section):

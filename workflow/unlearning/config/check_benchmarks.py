@@ -8,7 +8,7 @@ from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2, Seps
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
-from unlearning.data.files_spec import FilesError, checked
+from unlearning.data.files_spec import SCHOOL_ROLES, SUBJECTS, FilesError, checked
 from unlearning.registry import available, declared
 
 KINDS = ("mu2", "files", "leak", "lume", "seps")
@@ -64,6 +64,7 @@ def check(config: Config) -> Iterable[str]:
                 yield from _lume(config, key, benchmark)
             else:
                 yield from _files(key, benchmark)
+                yield from _school(config, key, benchmark)
 
 
 def offers(benchmark: Benchmark) -> set[str]:
@@ -300,3 +301,12 @@ def _files(key: str, benchmark: Files) -> Iterable[str]:
         except FilesError as error:
             problems = [str(error)]
     yield from problems
+
+
+def _school(config: Config, key: str, benchmark: Files) -> Iterable[str]:
+    """Subjects of which there are questions, and a model for every role that writes and checks them."""
+    for subject in benchmark.subjects():
+        yield from known(f"{key}.sets", subject, SUBJECTS, "school subject")
+    if benchmark.subjects() and benchmark.school.route == "llm":
+        for role in SCHOOL_ROLES:
+            yield from check_llm.offline_problem(config, role, f"{key}.school.route")

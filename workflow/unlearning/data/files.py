@@ -61,7 +61,7 @@ def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame
     first, end = entry["rows"] or (0, len(found))
     if end > len(found):
         raise FilesError(f"{where}: rows [{first}, {end}] of {len(found)}")
-    records = _mapped(found.iloc[first:end], spec["columns"], name, entry["file"])
+    records = _mapped(found.iloc[first:end], entry["columns"] or spec["columns"], name, entry["file"])
     if entry["align"]:
         other = _mapped(tables[entry["align"]], spec["columns"], name, entry["align"])
         _align(records, other, f"{where} and {entry['align']}")

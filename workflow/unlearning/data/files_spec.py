@@ -8,8 +8,9 @@ sets:
   world_facts: {file: world_facts_perturbed.json, group: world_facts}
 splits: {forget01: [forget01]}
 
-LIST_COLUMNS hold lists of texts, every other column one text. In a CSV a list is written out, by JSON (["a", "b"]) or
-as pandas writes it (['a', 'b']); a text without brackets is a list of one.
+A set's own `columns` stand instead of the common ones. LIST_COLUMNS hold lists of texts, every other column one text.
+In a CSV a list is written out, by JSON (["a", "b"]) or as pandas writes it (['a', 'b']); a text without brackets is a
+list of one.
 """
 
 TEXT_COLUMNS = ("question", "answer", "paraphrase", "value", "knowledge_id", "person_id", "document", "correct_option")
@@ -18,7 +19,13 @@ COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS)
 MEMBER_GROUPS = ("forget", "retain")
 TAUGHT_GROUPS = (*MEMBER_GROUPS, "background", "real_authors", "world_facts")
 UNSEEN_GROUPS = ("nonmember", "utility")
-SET_DEFAULTS = {"rows": None, "align": None, "train": True, "rows_per_person": None}
+SET_DEFAULTS = {"rows": None, "align": None, "train": True, "rows_per_person": None, "columns": None}
+
+SCHOOL = "school:"
+"""What a set's file begins with where it is built here, before one of SUBJECTS; see `unlearning.data.school`."""
+SUBJECTS = ("biology", "chemistry", "cybersecurity")
+SCHOOL_COLUMNS = {role: role for role in ("question", "options", "correct_option", "answer")}
+SCHOOL_ROLES = ("writer", "verifier_1", "verifier_2")
 
 
 class FilesError(ValueError):
@@ -48,6 +55,11 @@ def checked(spec: dict, where: str = "files") -> dict:
             f"{where}.sets: {unused} have group forget and stand in no split; add them to one or use group retain"
         )
     return {**spec, "sets": sets}
+
+
+def school_file(subject: str) -> str:
+    """Where the questions of `subject` that are built here lie, below the folder of the benchmark's data."""
+    return f"school/{subject}.parquet"
 
 
 def source_files(spec: dict) -> list[str]:
