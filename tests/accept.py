@@ -23,6 +23,7 @@ import accept_leak
 import accept_llm
 import accept_lume
 import accept_methods
+import accept_seps
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
@@ -39,6 +40,7 @@ SECTIONS = (
     "methods",
     "leak",
     "lume",
+    "seps",
 )
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
@@ -313,6 +315,12 @@ def main() -> None:
             accept_lume.published(show, make, lume)
             accept_methods.benchmark(show, lume, "lume_scoring", 4)
             accept_lume.proofs(show, lume)
+        if "seps" in wanted:
+            seps = clone(work / "seps")
+            accept_seps.tables(show)
+            accept_seps.small(show, make, seps)
+            accept_seps.tofu(show, make, seps)
+            accept_seps.proofs(show, seps)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")
