@@ -18,6 +18,7 @@ OFFERS = {
     "languages": ("at least two languages", {"mu2": "settings"}),
     "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts", "seps": "people"}),
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
+    "passages": ("passages to go on with", {"files": "columns.prompt and columns.continuation"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
@@ -80,6 +81,7 @@ def offers(benchmark: Benchmark) -> set[str]:
     if isinstance(benchmark, Seps):
         return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}
     columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
+    columns |= {"passages"} if benchmark.columns.prompt is not None else set()
     return columns | second | mixed | {entry.group for entry in benchmark.sets.values()}
 
 
