@@ -1,15 +1,24 @@
 """MUSE: texts that are taught, passages and questions about them that are asked; VerbMem and KnowMem."""
 
+import json
+import re
 from pathlib import Path
 
+import datasets
 import pandas as pd
 import pytest
+from datasets.exceptions import DatasetNotFoundError
 from rouge_score.rouge_scorer import RougeScorer
 
+from configurations import overlaid
+from project import Project
 from score_fakes import answers, items, table, view
 from unlearning.answer.prompted import prompted
+from unlearning.config.load import load
+from unlearning.config.problems import ConfigError
 from unlearning.data.files import build, first_words
 from unlearning.data.files_spec import FilesError
+from unlearning.data.hub import HubError, read_split
 from unlearning.data.mixed import sides
 from unlearning.metrics import knowmem, verbmem
 from unlearning.score.split import with_groups
@@ -33,9 +42,9 @@ def folder(tmp_path) -> Path:
     tables |= {f"knowmem/{n}": [{"question": q, "answer": a} for q, a in rows] for n, rows in ASKED.items()}
     tables["verbmem/forget"] = [{"prompt": prompt, "gt": rest} for prompt, rest in PASSAGES]
     for name, rows in tables.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
-    return tmp_path
+        (tmp_path / "MUSE" / name).parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_parquet(tmp_path / "MUSE" / f"{name}.parquet")
+    return tmp_path / "MUSE"
 
 
 def spec(folder: Path, **changed: dict) -> dict:
@@ -165,3 +174,142 @@ def test_both_are_the_f_measure_of_rouge_score_without_stems():
 )  # fmt: skip
 def test_an_answer_ends_where_the_next_question_begins(said, kept):
     assert knowmem.ended(said) == kept
+
+
+README = """---
+configs:
+- config_name: raw
+  data_files:
+  - {split: forget, path: raw/forget*}
+  - {split: retain1, path: raw/retain1*}
+  - {split: retain2, path: raw/retain2*}
+- config_name: knowmem
+  data_files:
+  - {split: forget_qa, path: knowmem/forget_qa*}
+  - {split: retain_qa, path: knowmem/retain_qa*}
+- config_name: verbmem
+  data_files:
+  - {split: forget, path: verbmem/forget*}
+---
+"""
+
+
+@pytest.fixture
+def hub(folder) -> Path:
+    """A data set as it lies on the Hub, here in a folder."""
+    (folder / "README.md").write_text(README)
+    return folder
+
+
+def test_a_split_of_a_data_set_is_read_whole_by_its_configuration_and_name(hub):
+    rows, version = read_split(str(hub), "verbmem", "forget")
+    assert [(r["prompt"], r["gt"]) for r in rows.to_pylist()] == PASSAGES and version
+    assert read_split(str(hub), "raw", "retain2")[0].column("text").to_pylist() == TEXTS["retain2"]
+
+
+def test_a_data_set_without_configurations_has_one(tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"a": "x"}\n{"a": "y"}\n')
+    assert read_split(str(tmp_path), "default", "train")[0].to_pydict() == {"a": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "said"),
+    [
+        ("", "raws/forget", r"sources.muse.hub: raws/forget is not in .*Available: \['raw', 'knowmem', 'verbmem'\]"),
+        ("", "raw/forgot", r"sources.muse.hub: raw/forgot is not in .*one of \['forget', 'retain1', 'retain2'\]"),
+        ("nowhere", "raw/forget", r"sources.muse.hub: Couldn't find any data file .*owner/name, or its folder"),
+    ],
+)
+def test_what_is_not_in_a_data_set_is_named_with_the_key(hub, path, name, said):
+    with pytest.raises(HubError, match=said):
+        read_split(str(hub / path), *name.split("/"), key="sources.muse.hub")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (ConnectionError("Couldn't reach 'a/b' on the Hub"), r"hub: Couldn't reach 'a/b'.*Check the network"),
+        (DatasetNotFoundError("Dataset 'a/b' is a gated dataset."), r"hub: Dataset 'a/b' is a gated.*HF_TOKEN"),
+    ],
+)
+def test_a_hub_that_does_not_give_a_data_set_is_told_with_the_fix(monkeypatch, raised, said):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+
+    def refuse(path, name, revision, cache_dir):
+        assert (path, name, revision) == ("a/b", "raw", "v1")
+        raise raised
+
+    monkeypatch.setattr(datasets, "load_dataset_builder", refuse)
+    with pytest.raises(HubError, match=said) as error:
+        read_split("a/b", "raw", "forget", "v1")
+    assert "hf_secret" not in str(error.value)
+
+
+def overlay(hub: str | dict) -> dict:
+    config = overlaid("muse_files.yaml")
+    config["sources"]["muse"] = hub
+    return config
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({"hub": "MUSE"}, "sources.muse.hub: 'MUSE' should be owner/name, or a folder that begins with /, . or ~"),
+        ({"hub": "/a", "revision": "v1"}, "sources.muse.revision: a folder has none; remove it"),
+        ({"revision": "v1"}, "sources.muse: give either folder or hub"),
+        ({"hub": "a/b", "folder": "/a"}, "sources.muse: give either folder or hub"),
+        (5, "key sources.muse: should be a folder, or a map with the key folder or hub; it is 5"),
+        ({"hubs": "a/b"}, "unknown key sources.muse.hubs. Did you mean 'hub'?"),
+    ],
+)
+def test_a_mistake_in_a_source_is_named(source, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        load(overlay(source))
+
+
+def test_a_set_of_a_data_set_names_configuration_and_split_and_other_kinds_read_folders():
+    config = overlay({"hub": "a/b"})
+    config["benchmarks"]["muse"]["sets"]["forget"]["file"] = "forget"
+    config["benchmarks"]["leak"] |= {"facts": "mquake", "source": "muse"}
+    with pytest.raises(ConfigError) as error:
+        load(config)
+    assert "muse.sets.forget.file: 'forget' should be <configuration>/<split> of a/b" in str(error.value)
+    assert "sources.muse.hub: benchmark leak reads files of a folder; give folder" in str(error.value)
+
+
+OWN = """
+experiments:
+  mu2_minimal: {enabled: false}
+  own: {benchmark: own, base_models: [plain], splits: [one], methods: []}
+base_models:
+  plain: {architecture: {hidden: 16, heads: 2}, base: {epochs: 0, lr: 1e-3}, target: {epochs: 2, lr: 1e-3}}
+benchmarks:
+  own:
+    kind: files
+    source: muse
+    sets:
+      forget: {file: knowmem/retain_qa, rows: [0, 1], group: forget}
+      retain: {file: knowmem/retain_qa, rows: [1, 2], group: retain}
+    splits: {one: [forget]}
+    metrics: [knowmem]
+sources: {muse: {hub: HUB}}
+"""
+
+
+def test_the_workflow_fetches_a_data_sets_splits_and_builds_from_them(hub, tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "own.yaml")
+    (project.path / "own.yaml").write_text(OWN.replace("HUB", str(hub / "nowhere")))
+    refused = project.snakemake("--dry-run", "--quiet", check=False)
+    assert refused.returncode and "sources.muse.hub: no folder" in refused.stdout + refused.stderr
+    (project.path / "own.yaml").write_text(OWN.replace("HUB", str(hub)))
+    built = "results/data/own/whole/default/examples.parquet"
+    project.snakemake(built, "--quiet")
+    examples = read_table(project.path / built, "examples")
+    assert dict(zip(examples["example_id"], examples["answer"], strict=True)) == {
+        "forget/0": "Bread",
+        "retain/1": "Doors",
+    }
+    told = json.loads((project.path / "results/sources/muse/knowmem/retain_qa.json").read_text())
+    assert told == {"hub": None, "revision": None, "commit": None, "rows": 2}
+    written = [p for p in (project.path / "results").rglob("*.json") if ".ledger" not in p.parts]
+    assert not [p for p in written if str(hub) in p.read_text()]

@@ -1,5 +1,6 @@
 """What the keys of a benchmark say about each other: metrics that fit, people, languages, files."""
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -43,6 +44,7 @@ OFFERS = {
 
 def check(config: Config) -> Iterable[str]:
     """The problems of every benchmark."""
+    yield from _sources(config)
     for name, benchmark in config.benchmarks.items():
         key = f"benchmarks.{name}"
         yield from _judges(config, key, benchmark)
@@ -63,7 +65,8 @@ def check(config: Config) -> Iterable[str]:
             elif isinstance(benchmark, Lume):
                 yield from _lume(config, key, benchmark)
             else:
-                yield from _files(key, benchmark)
+                source = config.sources.get(benchmark.source)
+                yield from _files(key, benchmark, source.hub if source else None)
 
 
 def offers(benchmark: Benchmark) -> set[str]:
@@ -209,6 +212,27 @@ def _used(config: Config, name: str) -> bool:
     return wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
 
 
+def _sources(config: Config) -> Iterable[str]:
+    """Sources that name no place or two, and data sets of the Hub where a folder has to be."""
+    for name, source in config.sources.items():
+        key = f"sources.{name}"
+        if (source.folder is None) == (source.hub is None):
+            yield f"{key}: give either folder or hub"
+        elif source.hub is None and source.revision is not None:
+            yield f"{key}.revision: a folder has none; remove it"
+        elif source.hub is not None:
+            if not source.copied and not re.fullmatch(r"[\w.-]+/[\w.-]+", source.hub):
+                yield f"{key}.hub: {source.hub!r} should be owner/name, or a folder that begins with /, . or ~"
+            if source.copied and source.revision is not None:
+                yield f"{key}.revision: a folder has none; remove it"
+            for other, benchmark in config.benchmarks.items():
+                read = {entry.mmlu_csv for entry in benchmark.harness.values()}
+                if not isinstance(benchmark, Files):
+                    read |= {getattr(benchmark, "source", None)}
+                if name in read:
+                    yield f"{key}.hub: benchmark {other} reads files of a folder; give folder"
+
+
 def _source(config: Config, name: str, benchmark: Files | Leak | Lume) -> Iterable[str]:
     if benchmark.source is None:
         return
@@ -284,7 +308,7 @@ def _leak_models(config: Config, key: str, benchmark: Leak) -> Iterable[str]:
             yield f"{key}.asked_per_type: {benchmark.asked_per_type} cannot give {n} of each type (per_type); raise it"
 
 
-def _files(key: str, benchmark: Files) -> Iterable[str]:
+def _files(key: str, benchmark: Files, hub: str | None) -> Iterable[str]:
     problems = []
     for name, entry in benchmark.sets.items():
         for word in ("file", "align"):
@@ -292,6 +316,8 @@ def _files(key: str, benchmark: Files) -> Iterable[str]:
             if path.is_absolute() or ".." in path.parts or path.parts[:1] == ("~",):
                 where = f"sources.{benchmark.source}"
                 problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be a path below the folder {where}")
+            elif hub and path.parts and len(path.parts) != 2:
+                problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be <configuration>/<split> of {hub}")
     for split, sets in benchmark.splits.items():
         for name in sets:
             problems += known(f"{key}.splits.{split}", name, benchmark.sets, "set")

@@ -67,10 +67,12 @@ def source_files(spec: dict) -> list[str]:
 
 
 def located(spec: dict, sources: list[str]) -> dict:
-    """`spec` with every file name replaced by the path among `sources` that ends with it. FilesError if none does."""
+    """`spec` with every file name replaced by the path among `sources` that ends with it; splits of a data set of the
+    Hub, named <configuration>/<split>, are Parquet files. FilesError if none does.
+    """
 
     def path(name: str | None) -> str | None:
-        found = [source for source in sources if name and ("/" + source).endswith("/" + name)]
+        found = [source for source in sources if name and ("/" + source).endswith((f"/{name}", f"/{name}.parquet"))]
         if name and not found:
             raise FilesError(f"files: {name} is not among the files given: {', '.join(sources) or 'none'}")
         return found[0] if found else None
