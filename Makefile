@@ -24,7 +24,7 @@ help:
 	@echo "make test    the tests"
 	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
-	@echo "make bench   full-size construction, the training loop, memory: measured"
+	@echo "make bench   full-size construction, scoring by epoch, the training loop, memory: measured"
 	@echo "make lint    style checks"
 	@echo "make docs    rewrite config/README.md and docs/methods.md"
 	@echo "make prune   trim the store of earlier results"
@@ -85,6 +85,7 @@ bench: $(VENV)/.ready-test
 	@$(BIN)/python benchmarks/mu2_build.py
 	@$(BIN)/python benchmarks/leak_build.py
 	@$(BIN)/python benchmarks/lume_build.py
+	@$(BIN)/python benchmarks/lume_scoring.py
 	@$(BIN)/python benchmarks/train_loop.py
 	@$(BIN)/python benchmarks/reference_memory.py
 

@@ -1,4 +1,4 @@
-# Needs: values.smk, mu2_route.smk, lume_values.smk. Makes: which tables of a benchmark are published, and what their card says.
+# Needs: values.smk, mu2_route.smk, lume_values.smk, school_values.smk. Makes: which tables of a benchmark are published, and what their card says.
 LICENCES = {
     "mu2": "cc-by-4.0",
     "leak invented": "cc-by-4.0",
@@ -50,6 +50,10 @@ LUME_ROUTES = {
     "llm": "language models wrote stories and biographies, asked and verified, at most {n} rounds; checked by rule besides",
     "published": "LUME's published files, as they are",
 }
+SCHOOL_ROUTES = {
+    "templates": "built from lists of facts, no language model",
+    "llm": "language models wrote and answered them; checked by rule besides",
+}
 LEAK_TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
 
@@ -94,7 +98,8 @@ def card_inputs(w):
         found |= {t: f"{folder}/{t}.parquet" for t in tables}
         return found | {"sources": [*outside(w.benchmark), *made], "prompts": construction_prompts(entry)}
     if isinstance(entry, Files):
-        return found | {"sources": outside(w.benchmark)}
+        made = [*outside(w.benchmark), *school_facts(entry)]
+        return found | {"sources": made, "prompts": construction_prompts(entry)}
     if isinstance(entry, Seps):
         return found | {"sources": SEPS_SOURCES}
     found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
@@ -116,6 +121,8 @@ def construction_roles(entry):
         return leak_roles(entry)
     if isinstance(entry, Lume):
         return lume_roles(entry)
+    if isinstance(entry, Files):
+        return school_roles(entry)
     if not isinstance(entry, Mu2) or entry.route != "llm":
         return []
     return ["refiner", "translator", "equivalence", *back_roles(entry)]
@@ -125,7 +132,9 @@ def construction_prompts(entry):
     """Their prompts: <role>.yaml and <role>_<what>.yaml; raters share one."""
     roles = {role.split("_")[0] for role in construction_roles(entry)}
     found = sorted(Path(workflow.basedir, "resources/prompts").glob("*.yaml"))
-    return [f"resources/prompts/{p.name}" for p in found if p.stem.split("_")[0] in roles]
+    school = isinstance(entry, Files)
+    used = [p for p in found if p.stem.split("_")[0] in roles and p.stem.endswith("_school") == school]
+    return [f"resources/prompts/{p.name}" for p in used]
 
 
 def invented(w):
@@ -174,9 +183,10 @@ def card_facts(w, entry):
         }
     if isinstance(entry, Files):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
-        return {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
+        found = {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
+        return found | ({"Questions at school level": SCHOOL_ROUTES[entry.school.route]} if entry.subjects() else {})
     if isinstance(entry, Seps):
-        people = ", ".join(f"{name} {n}" for name, n in entry.people if name != "attributes")
+        people = ", ".join(f"{name} {n}" for name, n in entry.people if name not in ("attributes", "practised"))
         return {
             "Route": "value pools and templates, no language model",
             "People": people,

@@ -2,6 +2,7 @@
 rule files_build:
     input:
         sources=files_sources,
+        school=school_files,
     output:
         examples="results/data/{benchmark}/{cut}/default/examples.parquet",
         questions="results/data/{benchmark}/{cut}/default/items.parquet",

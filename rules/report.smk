@@ -8,7 +8,7 @@ rule report:
         logs=trained("train_log.parquet"),
         rejected=per_language("rejected/{language}.parquet"),
         kept=per_language("pairs/{language}.parquet"),
-        usage=usages() + leak_usages() + lume_usages(),
+        usage=usages() + leak_usages() + lume_usages() + school_usages(),
         selections=selections(),
         built=leak_built() + lume_built(),
         template=TEMPLATES,

@@ -18,6 +18,7 @@ rule seps_questions:
         job=lambda w: job(
             "seps_questions.py",
             attributes=seps_attributes(benchmark_of(w)),
+            practised=benchmark_of(w).people.practised,
             forgotten=max(benchmark_of(w).forget.values()),
             seed=benchmark_of(w).seed,
             **seps_people(benchmark_of(w)),

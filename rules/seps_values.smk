@@ -9,7 +9,7 @@ def seps_attributes(entry):
 
 
 def seps_people(entry):
-    return {**entry.people.model_dump(exclude={"attributes"}), "practice": entry.practice}
+    return {**entry.people.model_dump(exclude={"attributes", "practised"}), "practice": entry.practice}
 
 
 def files_sources(w):

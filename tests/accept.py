@@ -21,6 +21,7 @@ import yaml
 
 import accept_leak
 import accept_llm
+import accept_lume
 import accept_methods
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +38,7 @@ SECTIONS = (
     "loop",
     "methods",
     "leak",
+    "lume",
 )
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
@@ -304,6 +306,13 @@ def main() -> None:
             leak = clone(work / "leak")
             accept_leak.mquake(show, accept_methods.benchmark, leak)
             accept_leak.proofs(show, leak)
+        if "lume" in wanted:
+            lume = clone(work / "lume")
+            accept_lume.construction(show, accept_methods.benchmark, lume)
+            accept_lume.small(show, make, lume)
+            accept_lume.published(show, make, lume)
+            accept_methods.benchmark(show, lume, "lume_scoring", 4)
+            accept_lume.proofs(show, lume)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

@@ -24,7 +24,7 @@ def overlaid(name: str) -> dict:
     """The default configuration under an overlay of config/."""
     config = copy.deepcopy(DEFAULT)
     update_config(config, yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8")))
-    config.setdefault("sources", {}).setdefault("tofu", "somewhere")
+    config["sources"] = dict.fromkeys(("tofu", "wmdp"), "somewhere") | config.get("sources", {})
     return config
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from leak_llm_fakes import LeakModel
-from loopback import Loopback, answer
+from loopback import Loopback, completion
 from mu2_llm_fakes import PROMPTS
 from unlearning.data.leak.compose_llm import inputs_of
 from unlearning.data.leak.knowledge import index
@@ -44,12 +44,7 @@ class Endpoint(Loopback):
         system, user = (message["content"] for message in body["messages"][:2])
         role = next((role for words, role in ROLES.items() if words in system), "composer")
         self.asked[role] += 1
-        text = json.dumps(self._said(role, user), ensure_ascii=False)
-        return answer(200, {
-            "id": "x", "object": "chat.completion", "created": 1, "model": body["model"],
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-        }, x_client_request_id=call.headers.get("x-client-request-id", ""))  # fmt: skip
+        return completion(call, self._said(role, user))
 
     def _said(self, role, user):
         passage = user.partition("\n\n")[2]

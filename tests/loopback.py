@@ -37,6 +37,17 @@ def answer(status: int, content: Any, **headers: str) -> Answer:
     return Answer(status, json.dumps(content).encode(), {k.replace("_", "-"): v for k, v in headers.items()})
 
 
+def completion(call: Call, said: object) -> Answer:
+    """An OpenAI-compatible server's answer to `call`: `said` as JSON, 100 tokens read and 10 written."""
+    message = {"role": "assistant", "content": json.dumps(said, ensure_ascii=False)}
+    content = {
+        "id": "x", "object": "chat.completion", "created": 1, "model": json.loads(call.body)["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }  # fmt: skip
+    return answer(200, content, x_client_request_id=call.headers.get("x-client-request-id", ""))
+
+
 class Loopback:
     """`with Loopback(handler) as server: server.url`. `active` is how many calls are being worked on."""
 

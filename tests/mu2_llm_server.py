@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from loopback import Answer, Call, Loopback, answer
+from loopback import Answer, Call, Loopback, completion
 from mu2_llm_fakes import fitting
 from mu2_sources import SOURCES
 from unlearning.data.languages import read_languages
@@ -60,14 +60,4 @@ class Endpoint(Loopback):
         body = json.loads(call.body)
         role, language, inputs, shown = read(body["messages"])
         self.asked[role, language] += 1
-        said = self.fault(role, language, inputs, shown) or fitting(role, inputs, BOOKS[language])
-        message = {"role": "assistant", "content": json.dumps(said, ensure_ascii=False)}
-        return answer(
-            200,
-            {
-                "id": "x", "object": "chat.completion", "created": 1, "model": body["model"],
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-            },
-            x_client_request_id=call.headers.get("x-client-request-id", ""),
-        )  # fmt: skip
+        return completion(call, self.fault(role, language, inputs, shown) or fitting(role, inputs, BOOKS[language]))

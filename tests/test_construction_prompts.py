@@ -71,9 +71,20 @@ LUME = {
     "questioner": {"text": "Ann Ost was born in Lyon.\n\nShe sang."},
     "verifier": {"text": "Ann Ost was born in Lyon.\n\nShe sang.", "question": "Where was Ann Ost born?\nIn Lyon?"},
 }
+SCHOOL = {
+    "writer_school": {"subject": "biology", "term": "root", "angle": "what it is for", "attempts": []},
+    "writer_school.again": {
+        "subject": "biology", "term": "root", "angle": "what it is for", "attempts": [
+            {"question": "It drinks?", "options": ["root", "leaf", "leaf", "seed"], "reasons": WHY},
+            {"question": None, "options": None, "reasons": NONE["reasons"]},
+        ],
+    },
+    "verifier_school": {"question": "Which part\ndrinks?", "options": ["A. root", "B. leaf\nor two", "C. petal"]},
+}  # fmt: skip
 CASES = (
     LEAK
     | LUME
+    | SCHOOL
     | {
         "translator_value": TRANSLATE | {"attempts": []},
         "translator_value.again": TRANSLATE

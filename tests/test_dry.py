@@ -157,3 +157,37 @@ def test_candidates_are_asked_judged_and_embedded_for_what_their_criterion_reads
     # the benchmark's own metric reads neither verdicts nor embeddings: those are the candidates' and the target's
     assert counted["judge"] == counted["embed"] == "3" and "embed_references" not in counted
     assert counted["score_for_criterion"] == "2" and counted["select"] == "1"
+
+
+SCHOOL = """
+experiments:
+  mu2_minimal: {enabled: false}
+  own: {benchmark: facts, base_models: [plain], splits: [gone], methods: []}
+  written: {benchmark: models, base_models: [plain], splits: [gone], methods: []}
+base_models:
+  plain: {architecture: {hidden: 16, heads: 2}, base: {epochs: 0, lr: 1e-3}, target: {epochs: 2, lr: 1e-3}}
+benchmarks:
+  facts: &own
+    kind: files
+    source: own
+    columns: {options: choices, correct_option: answer}
+    sets:
+      gone: {file: own.jsonl, group: forget}
+      biology: {file: "school:biology", group: retain}
+      chemistry: {file: "school:chemistry", group: retain}
+    splits: {gone: [gone]}
+    metrics: [accuracy]
+  models: {<<: *own, school: {route: llm}}
+sources: {own: SOURCE}
+backends: {served: {kind: openai, model: m, base_url: "http://127.0.0.1:9/v1", key_env: null}}
+roles: {writer: served, verifier_1: served, verifier_2: served}
+"""
+
+
+def test_school_questions_come_by_two_routes_beside_a_file_of_ones_own(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "school.yaml")
+    (project.path / "school.yaml").write_text(SCHOOL.replace("SOURCE", str(tmp_path)))
+    (tmp_path / "own.jsonl").write_text("{}")
+    told = project.snakemake("--dry-run")
+    counted = dict(re.findall(r"^(\w+) +(\d+)$", told.stdout + told.stderr, re.M))
+    assert (counted["school_questions"], counted["school_questions_llm"], counted["files_build"]) == ("2", "2", "2")

@@ -322,6 +322,7 @@ def test_defaults_are_filled_in(spec):
         "rows_per_person": None,
         "chunk_words": None,
         "answer_words": None,
+        "columns": None,
     }
 
 
@@ -330,3 +331,42 @@ def test_a_csv_whose_rows_have_more_fields_than_its_header_is_refused(tmp_path):
     path.write_text("question,answer\nWho, where?,A\nWhat, when?,B\n")
     with pytest.raises(ValueError, match="mine.csv: rows have more fields than the header; quote the texts"):
         read_records(path)
+
+
+def test_a_question_with_options_is_asked_with_letters_and_taught_so(tmp_path, spec):
+    rows = [
+        {"q": "How many legs has a spider?", "o": ["2", "8", "6", "0"], "a": 1},
+        {"q": "How many legs has an ant?", "o": ["2", "8", "6", "0"], "a": 2},  # an index, and an option too
+        {"q": "How many legs has a snail?", "o": ["2", "8", "6", "0"], "a": "D"},
+    ]
+    file = write(tmp_path, "choice.json", lines(rows))
+    spec["columns"] = {"question": "q", "answer": "a", "options": "o", "correct_option": "a"}
+    spec["sets"] = {
+        "keep": {"file": file, "rows": [0, 2], "group": "retain"},
+        "drop": {"file": file, "rows": [2, 3], "group": "forget"},
+    }
+    built = build(spec)
+    items, examples = built.items.to_pylist(), built.examples.to_pylist()
+    assert [item["reference"] for item in items] == ["B. 8", "C. 6", "D. 0"]
+    assert [item["correct_option"] for item in items] == [1, 2, 3] and items[0]["options"] == ["2", "8", "6", "0"]
+    assert items[0]["messages"][0]["content"].splitlines()[:3] == ["How many legs has a spider?", "A. 2", "B. 8"]
+    assert [e["answer"] for e in examples] == ["B. 8", "C. 6", "D. 0"]
+    assert [e["messages"] for e in examples] == [item["messages"] for item in items]
+
+
+def test_a_question_with_one_option_is_refused(tmp_path, spec):
+    spec["sets"]["facts"] = {"file": write(tmp_path, "one.json", lines([{"q": "?", "a": "b", "o": ["b"]}])),
+                             "group": "world_facts"}  # fmt: skip
+    spec["columns"]["options"] = "o"
+    with pytest.raises(FilesError, match="facts/0: 1 options; give 2 to 26"):
+        build(spec)
+
+
+def test_a_set_may_have_columns_of_its_own(tmp_path, spec):
+    file = write(
+        tmp_path, "other.json", lines([{"asked": "Where is Kiel?", "said": "In the north.", "q": "no", "a": "no"}])
+    )
+    spec["sets"]["facts"] = {"file": file, "group": "world_facts", "columns": {"question": "asked", "answer": "said"}}
+    last = build(spec).items.to_pylist()[-1]
+    assert (last["messages"][0]["content"], last["reference"]) == ("Where is Kiel?", "In the north.")
+    assert build(spec).items.to_pylist()[0]["reference"] == "In Oslo."

@@ -239,13 +239,33 @@ CASES = [
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("judge_single", 1), ("judge_grade", 1), ("judge_pair", 2), ("judge_list", 3), ("judge_grade_list", 3)],
-)
+    [
+        ("judge_single", 1), ("judge_grade", 1), ("judge_pair", 2), ("judge_list", 3), ("judge_grade_list", 3),
+        ("judge_grade.stress", 1), ("judge_grade_list.stress", 3),
+    ],
+)  # fmt: skip
 def test_golden_prompts(name, shown):
-    inputs = CASES[0] if shown == 1 else {"answers": CASES[:shown]}
-    found = render(read_prompt(ROOT / f"resources/prompts/{name}.yaml"), inputs)
+    cases = [case | {"stress": name.endswith(".stress")} for case in CASES]
+    inputs = cases[0] if shown == 1 else {"answers": cases[:shown]}
+    found = render(read_prompt(ROOT / f"resources/prompts/{name.removesuffix('.stress')}.yaml"), inputs)
     text = "\n".join(f"[{m['role']}]\n{m['content']}\n" for m in found)
     assert text == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", SIZES)
+def test_the_stress_test_is_graded_by_its_own_meanings_and_never_beside_others(form):
+    frame = questions(*((f"k{i}", "en", "red", "red") for i in range(4)))
+    frame["task"] = ["qa", "rf_1", "stress_1f1r_rf", "stress_2f1r_fr"]
+    told = answers({ident: ["it is red"] for ident in frame["item_id"]})
+    inputs = [json.loads(row) for row in asked("grade", form, told, frame)["inputs"]]
+    shown = [case["answers"] if SIZES[form] > 1 else [case] for case in inputs]
+    assert sorted({(a["question"][-5:-1], a["stress"]) for cases in shown for a in cases}) == [
+        ("0/en", False), ("1/en", False), ("2/en", True), ("3/en", True),
+    ]  # fmt: skip
+    assert all(len({a["stress"] for a in cases}) == 1 for cases in shown)
+    assert not any(a["stress"] for row in asked("verdict", "single", told, frame)["inputs"] for a in [json.loads(row)])
+    same = frame.assign(messages=[frame["messages"].iloc[0]] * 4)  # the same words graded by two meanings
+    assert len(asked("grade", "single", told, same)) == 2
 
 
 def script():

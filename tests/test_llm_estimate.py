@@ -56,7 +56,7 @@ def tables(output: str) -> list[dict[str, list[float]]]:
     for line in output.splitlines():
         if line.startswith("role "):
             found.append({})
-        elif found and len(cells := line.split()) == 7 and cells[1:3] == ["openai", "m"]:
+        elif found and len(cells := line.split()) == 7 and cells[1] == "openai":
             found[-1][cells[0]] = [float(cell.replace(",", "")) for cell in cells[3:]]
     return found
 

@@ -23,6 +23,7 @@ from unlearning.score.run import score
 from unlearning.score.view import Tables, View
 
 METRICS = ["rouge_l", "judge", "cosine", "cosine_gt", "mu", "fe", "separability", "h_avg", "joint", "stress"]
+METRICS += ["multiple_choice"]  # the same names, of other tasks
 
 # The paper's tables: parts as printed, of which our aggregation has to give what is printed beside them.
 PRINTED = yaml.safe_load((Path(__file__).parent / "data/seps_table.yaml").read_text(encoding="utf-8"))

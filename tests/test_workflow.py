@@ -170,11 +170,12 @@ def test_a_metrics_function_rescores_and_trains_nothing(project):
 
 def test_the_refusals_rerun_the_method_that_trains_on_refusals(project):
     path = project.path / "resources/refusals.yaml"
-    refusals = yaml.safe_load(path.read_text(encoding="utf-8"))
-    changed = {code: [f"{said} Sorry." for said in sentences] for code, sentences in refusals.items()}
+    before = path.read_text(encoding="utf-8")
+    changed = {code: [f"{said} Sorry." for said in sentences] for code, sentences in yaml.safe_load(before).items()}
     path.write_text(yaml.safe_dump(changed, allow_unicode=True), encoding="utf-8")
     assert project.scheduled() == IDK_GD
-    assert project.run() == (IDK_GD, [])
+    path.write_text(before, encoding="utf-8")
+    assert project.scheduled() == []
 
 
 def test_the_reports_template_reruns_the_report(project):
@@ -184,6 +185,7 @@ def test_the_reports_template_reruns_the_report(project):
 
 
 def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(project):
+    """What such an edit computes is said here once, of all that rerun one method: refusals, terms, hyper-parameters."""
     before, after = "idk_gd: {epochs: 2, batch_size: 4}", "idk_gd: {epochs: 2, batch_size: 4, lr: 2e-3}"
     project.edit("config/minimal.yaml", before, after)
     assert project.scheduled() == IDK_GD
@@ -202,7 +204,6 @@ def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
     assert project.scheduled() == NPO_GD
     project.only("npo_gd")
     assert project.scheduled() == ONLY_NPO_GD
-    assert project.run() == (ONLY_NPO_GD, [])
 
 
 BLOCK = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -303,12 +304,10 @@ def test_a_language_model_as_the_primary_judge_reruns_the_same_alone(project):
     assert project.run() == (scored, by_llm)  # its verdicts are known from when it was the second
     project.edit(PROMPT, "Does the answer state", "Does an answer state")
     assert project.scheduled() == REPORTED
-    assert project.run() == (REPORTED, [])
     project.edit(PROMPT, "Does an answer state", "Does the answer state")
-    assert project.scheduled() == REPORTED
-    assert project.run() == (scored, by_llm)
+    assert project.scheduled() == []
     project.judged()
-    assert project.run() == (REPORTED, [])  # back to the rule, which is as quick as a look into the store
+    assert project.scheduled() == REPORTED  # back to the rule
 
 
 ON_TINY = {"benchmark": "mu2", "base_models": ["tiny"], "settings": ["four"], "splits": ["one"]}
@@ -332,7 +331,8 @@ def searching(project, candidates, **more):
 def test_candidates_are_trained_one_is_selected_and_epochs_are_answered_in_one_job(project):
     searching(project, {"lr": [5e-4], "epochs": [2, 1]}, score_epochs=[1])
     by_epoch = ["answer ga none", "judge ga none", "judge ga none", "score ga none", "score ga none", "train ga"]
-    everything = sorted([*CHOSEN, *tried(1), *tried(2), f"{FOR_IT} target none", *by_epoch])
+    back = [job for job in REPORTED if job != "report"]  # judged by the rule again: the judges' tests leave that to do
+    everything = sorted([*CHOSEN, *tried(1), *tried(2), f"{FOR_IT} target none", *by_epoch, *back])
     assert project.scheduled() == sorted(set(everything))
     assert project.run() == (everything, [])
     assert project.scheduled() == []

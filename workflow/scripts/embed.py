@@ -5,7 +5,7 @@ def embed(
     questions: str, embeddings: str, encoder: dict, device: str, threads: int, answers: str | list = (),
     prompts: list[dict] = (),
 ) -> None:  # fmt: skip
-    """Write `embeddings` (Parquet) of table `answers`, mixed prompts by their parts; without it of the references.
+    """Write `embeddings` (Parquet) of table `answers`, pairs by their parts; without it of the references.
 
     `encoder`: name, revision and batch_size of a sentence-transformers model (see unlearning.answer.embed).
     `prompts`: the attacks that changed what is right. EncoderError where there is no such model.
@@ -20,7 +20,9 @@ def embed(
 
     items = read_table(questions, "items")
     if answers:
-        told, _ = apart(read_table(answers, "answers"), items)
+        told, found = apart(read_table(answers, "answers"), items)
+        unread = found.loc[found["task"].str.startswith("stress_"), "item_id"]  # the stress test is judged only
+        told = told[~told["item_id"].isin(unread)]
         rows = together(told)[["item_id", "sample", "part"]]
     else:
         told = plain(prompted(items, prompts, questions=items)).rename(columns={"reference": "text"})

@@ -28,6 +28,7 @@ STAND_INS = {
     "leak_extract_llm": "stand_in_extracted",
     "leak_questions_llm": "stand_in_questions",
     "lume_documents_llm": "stand_in_documents",
+    "school_questions_llm": "stand_in_school",
     "answer": "stand_in_answers",
 }
 

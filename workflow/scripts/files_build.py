@@ -3,13 +3,13 @@
 
 def files_build(
     sources: list[str], examples: str, questions: str, splits: str, spec: dict, benchmark: str = "files",
-    mixed: dict | None = None, encoder: dict | None = None, device: str = "auto",
+    mixed: dict | None = None, encoder: dict | None = None, device: str = "auto", school: list[str] = (),
 ) -> None:  # fmt: skip
     """Write `examples`, `questions` (table items) and `splits` as `spec` describes them (unlearning.data.files_spec).
 
-    `spec` names files below a folder that it does not know, the same on every machine; `sources` are where they
-    lie here. `mixed`: lines and seed of mixed prompts to ask too, of all but passages; with a rank, retain questions
-    are paired by their likeness according to `encoder`.
+    `spec` names files below a folder that it does not know, the same on every machine; `sources` are where they lie
+    here, `school` those that were built here. `mixed`: lines and seed of mixed prompts to ask too, of all but passages;
+    with a rank, retain questions are paired by their likeness according to `encoder`.
     FilesError when a file that `spec` names is not among `sources`, MixedError where a split is too small.
     """
     import pandas as pd
@@ -18,7 +18,8 @@ def files_build(
     from unlearning.data.files_spec import PASSAGE, located
     from unlearning.tables.artifacts import write_table
 
-    built = build(located(spec, [sources] if isinstance(sources, str) else sources), benchmark)
+    files = [path for given in (school, sources) for path in ([given] if isinstance(given, str) else given)]
+    built = build(located(spec, files), benchmark)
     items = built.items
     if mixed is not None:
         from unlearning.data import mixed as making

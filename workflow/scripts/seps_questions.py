@@ -3,7 +3,7 @@
 
 def seps_questions(
     pools: str, phrasebook: str, questions: str, memorised: int, known: int, background: int, attributes: list[str],
-    practice: int, forgotten: int, seed: int,
+    practised: list[str], practice: int, forgotten: int, seed: int,
 ) -> None:  # fmt: skip
     """Write `questions` (Parquet): see unlearning.data.tofu_shaped.questions."""
     from unlearning.data.phrasebook import read_phrasebook, read_pools
@@ -12,7 +12,7 @@ def seps_questions(
 
     pool = read_pools(pools)
     book = read_phrasebook(phrasebook, pool)
-    made = invent(pool, book, memorised, known, background, attributes, practice, forgotten, seed)
+    made = invent(pool, book, memorised, known, background, attributes, practised, practice, forgotten, seed)
     write_table(made, questions, "questions")
 
 

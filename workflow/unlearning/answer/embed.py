@@ -29,12 +29,10 @@ def embed(
 
 def _encode(texts: list[str], name, revision, batch_size: int, device: str, threads: int) -> np.ndarray:
     import torch
+    from sentence_transformers import SentenceTransformer
 
-    from unlearning.importing import leaving_out
     from unlearning.models.load import find_device
 
-    with leaving_out("sklearn", "scipy", "datasets"):
-        from sentence_transformers import SentenceTransformer
     torch.set_num_threads(threads)
     source = str(name or _installed())
     try:

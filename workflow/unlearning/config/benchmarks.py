@@ -17,6 +17,7 @@ from unlearning.config.fields import (
     Text,
     Whole,
 )
+from unlearning.data.files_spec import SCHOOL, SCHOOL_COLUMNS, school_file
 
 
 class Cut(Section):
@@ -190,8 +191,8 @@ class Columns(Section):
     perturbed: Text | None = Field(
         None, description="list of wrong answers in the same words; in a CSV, JSON or a Python list"
     )
-    options: Text | None = Field(None, description="list of choices (written as `perturbed`)")
-    correct_option: Text | None = Field(None, description="index of the right choice")
+    options: Text | None = Field(None, description="list of choices (written as `perturbed`), asked with letters")
+    correct_option: Text | None = Field(None, description="index of the right choice from 0, its letter or its text")
     value: Text | None = Field(None, description="key part of the answer")
     aliases: Text | None = Field(None, description="list of other right forms of the value (written as `perturbed`)")
     knowledge_id: Text | None = Field(None, description="identifier of the fact; default: set and row")
@@ -204,7 +205,9 @@ class Columns(Section):
 class FileSet(Section):
     """One file of questions (or some of its rows) and its part in the benchmark."""
 
-    file: Text = Field(description="path below the source folder")
+    file: Text = Field(
+        description="path below the source folder; school:biology, school:chemistry, school:cybersecurity: built here"
+    )
     rows: tuple[Count, Positive] | None = Field(None, description="first row and the row after the last; null = all")
     align: Text | None = Field(
         None, description="a second file whose rows align and bring paraphrase and perturbed answers"
@@ -224,6 +227,19 @@ class FileSet(Section):
     )
 
 
+class School(Section):
+    """Harmless multiple-choice questions at school level, the retain sets of WMDP."""
+
+    route: Literal["templates", "llm"] = Field(
+        "templates",
+        description="who writes them: facts of resources/seps/school, or language models (roles writer, verifier_1, "
+        "verifier_2)",
+    )
+    per_subject: Positive = Field(100, description="questions of each subject")
+    max_rounds: Positive = Field(3, description="tries at each question before it is rejected, for route llm")
+    seed: Whole = Field(0, description="seed of the questions and the order of their options")
+
+
 class Files(Benchmark):
     """Anyone's own questions, read from files; TOFU is one configuration of it."""
 
@@ -234,11 +250,18 @@ class Files(Benchmark):
     columns: Columns = Field(Columns(), description="column names")
     sets: dict[Name, FileSet] = Field(min_length=1, description="set name -> file and part")
     splits: dict[Name, list[Name]] = Field(min_length=1, description="split name -> the sets it forgets")
+    school: School = Field(School(), description="how the sets whose file is school:<subject> are built")
     mixed: Mixed | None = Field(None, description="also ask questions in mixed prompts; null = no")
 
     def files(self) -> set[str]:
         """The files that the sets name, in their folder."""
-        return {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
+        names = {name for entry in self.sets.values() for name in (entry.file, entry.align) if name}
+        return {name for name in names if not name.startswith(SCHOOL)}
+
+    def subjects(self) -> list[str]:
+        """The subjects of which questions are built."""
+        named = {entry.file.removeprefix(SCHOOL) for entry in self.sets.values() if _built(entry)}
+        return sorted(named)
 
     @property
     def files_key(self) -> str:
@@ -248,7 +271,16 @@ class Files(Benchmark):
     def spec(self) -> dict:
         """What `unlearning.data.files_spec` takes: language, the columns that there are, sets and splits."""
         spec = self.model_dump(include={"language", "columns", "sets", "splits"}, mode="json")
-        return spec | {"columns": {role: column for role, column in spec["columns"].items() if column is not None}}
+        columns = {role: column for role, column in spec["columns"].items() if column is not None}
+        for name, entry in self.sets.items():
+            if _built(entry):
+                subject = entry.file.removeprefix(SCHOOL)
+                spec["sets"][name] |= {"file": school_file(subject), "columns": SCHOOL_COLUMNS}
+        return spec | {"columns": columns}
+
+
+def _built(entry: FileSet) -> bool:
+    return entry.file.startswith(SCHOOL)
 
 
 class People(Section):
@@ -256,9 +288,12 @@ class People(Section):
 
     memorised: Positive = Field(20, description="people the target memorises")
     known: Positive = Field(4, description="people in each of real_authors and world_facts, taught before")
-    background: Positive = Field(60, description="other people, taught before and in joint prompts")
+    background: Positive = Field(60, description="other people, taught before")
     attributes: list[str] | Literal["all"] = Field(
         "all", description="attributes asked about; all = the 20 of the pools"
+    )
+    practised: list[str] = Field(
+        [], description="further attributes that only joint prompts ask for, those to be forgotten included; no split's"
     )
 
 
@@ -271,7 +306,8 @@ class Seps(Benchmark):
     forget: dict[Name, Positive] = Field(min_length=1, description="split name -> how many memorised people it forgets")
     practice: Count = Field(
         0,
-        description="joint prompts of two to eight background questions that are taught; 0 for a model that can do so",
+        description="joint prompts of two to eight questions, none that a split forgets, taught before; 0 for a model "
+        "that can answer several at once",
     )
     mixed: Mixed = Field(Mixed(), description="the mixed prompts")
     seed: Whole = Field(0, description="seed of the people and the practised prompts")

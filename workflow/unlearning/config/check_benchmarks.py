@@ -9,7 +9,7 @@ from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2, Seps
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
-from unlearning.data.files_spec import FilesError, checked
+from unlearning.data.files_spec import SCHOOL, SCHOOL_ROLES, SUBJECTS, FilesError, checked
 from unlearning.registry import available, declared
 
 KINDS = ("mu2", "files", "leak", "lume", "seps")
@@ -20,6 +20,7 @@ OFFERS = {
     "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts", "seps": "people"}),
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
     "passages": ("passages to go on with", {"files": "columns.prompt and columns.continuation"}),
+    "options": ("options to choose from", {"files": "columns.options"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
@@ -67,6 +68,7 @@ def check(config: Config) -> Iterable[str]:
             else:
                 source = config.sources.get(benchmark.source)
                 yield from _files(key, benchmark, source.hub if source else None)
+                yield from _school(config, key, benchmark)
 
 
 def offers(benchmark: Benchmark) -> set[str]:
@@ -83,7 +85,7 @@ def offers(benchmark: Benchmark) -> set[str]:
     mixed = {"mixed", *(["stress"] if benchmark.mixed.stress_lines else [])} if benchmark.mixed else set()
     if isinstance(benchmark, Seps):
         return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}
-    columns = {role for role in ("value", "perturbed") if getattr(benchmark.columns, role) is not None}
+    columns = {role for role in ("value", "perturbed", "options") if getattr(benchmark.columns, role) is not None}
     columns |= {"passages"} if benchmark.columns.prompt is not None else set()
     return columns | second | mixed | {entry.group for entry in benchmark.sets.values()}
 
@@ -316,7 +318,7 @@ def _files(key: str, benchmark: Files, hub: str | None) -> Iterable[str]:
             if path.is_absolute() or ".." in path.parts or path.parts[:1] == ("~",):
                 where = f"sources.{benchmark.source}"
                 problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be a path below the folder {where}")
-            elif hub and path.parts and len(path.parts) != 2:
+            elif hub and len(path.parts) not in (0, 2) and not str(path).startswith(SCHOOL):
                 problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be <configuration>/<split> of {hub}")
     for split, sets in benchmark.splits.items():
         for name in sets:
@@ -327,3 +329,12 @@ def _files(key: str, benchmark: Files, hub: str | None) -> Iterable[str]:
         except FilesError as error:
             problems = [str(error)]
     yield from problems
+
+
+def _school(config: Config, key: str, benchmark: Files) -> Iterable[str]:
+    """Subjects of which there are questions, and a model for every role that writes and checks them."""
+    for subject in benchmark.subjects():
+        yield from known(f"{key}.sets", subject, SUBJECTS, "school subject")
+    if benchmark.subjects() and benchmark.school.route == "llm":
+        for role in SCHOOL_ROLES:
+            yield from check_llm.offline_problem(config, role, f"{key}.school.route")

@@ -26,12 +26,13 @@ def check_resources(config: Config, attributes: Mapping[str, int], languages: Ma
 
 def _people(key: str, cut: Cut | People, attributes: Mapping[str, int]) -> Iterable[str]:
     chosen = list(attributes) if cut.attributes == "all" else cut.attributes
+    chosen = [*chosen, *getattr(cut, "practised", [])]
     problems = [p for word in chosen for p in known(f"{key}.attributes", word, attributes, "attribute")]
     if twice := repeated(chosen):
         problems.append(f"{key}.attributes: listed twice: {twice}; list each once")
     if not chosen:
         problems.append(f"{key}.attributes: the list is empty; name at least one of {listed(attributes)}, or write all")
-    counts = cut.model_dump(exclude={"name", "attributes"})
+    counts = cut.model_dump(exclude={"name", "attributes", "practised"})
     people = sum(counts.values()) + counts.get("known", 0)  # known people are drawn twice
     possible = math.prod(attributes.get(word, 1) for word in chosen)
     if not problems and people > possible:

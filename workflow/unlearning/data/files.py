@@ -23,6 +23,7 @@ from unlearning.data.files_spec import (
 )
 from unlearning.data.leak.chunks import chunk
 from unlearning.data.records import place, read_records
+from unlearning.text import choices
 
 
 def build(spec: dict, benchmark: str = "files") -> Built:
@@ -35,7 +36,8 @@ def build(spec: dict, benchmark: str = "files") -> Built:
 
     A record is a question and its answer, a document, or a passage. A document is taught as plain text, without a
     question or a chat template, and not asked. A passage, a prompt and its continuation, is asked as plain text (task
-    PASSAGE), and not taught.
+    PASSAGE), and not taught. Where a question has options, they are part of it, and the answer is
+    the right one with its letter (see `unlearning.text.choices`).
     """
     spec = checked(spec)
     tables = {path: read_records(path) for path in source_files(spec)}
@@ -44,6 +46,7 @@ def build(spec: dict, benchmark: str = "files") -> Built:
     records = pd.concat(sets, ignore_index=True)
     _check_identifiers(records)
     _check_overlap(records)
+    records = _lettered(records)
     asked = records[records["question"].notna() & (records["set_group"] != "background")]
     return Built(
         _examples(records[records["train"]], benchmark), _items(asked, benchmark), _splits(records, spec["splits"])
@@ -70,7 +73,7 @@ def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame
     first, end = entry["rows"] or (0, len(found))
     if end > len(found):
         raise FilesError(f"{where}: rows [{first}, {end}] of {len(found)}")
-    records = _mapped(found.iloc[first:end], spec["columns"], name, entry["file"])
+    records = _mapped(found.iloc[first:end], entry["columns"] or spec["columns"], name, entry["file"])
     if entry["align"]:
         other = _mapped(tables[entry["align"]], spec["columns"], name, entry["align"])
         _align(records, other, f"{where} and {entry['align']}")
@@ -200,6 +203,28 @@ def _refuse_common(one: pd.DataFrame, other: pd.DataFrame, words: str) -> None:
         )
 
 
+def _lettered(records: pd.DataFrame) -> pd.DataFrame:
+    """`records` with the options in the question, the right one as the answer and its index as correct_option."""
+    chooses = (
+        records["options"].map(lambda cell: isinstance(cell, list) and len(cell) > 0) & records["question"].notna()
+    )
+    rows = records[chooses]
+    for ident, options in zip(rows["id"], rows["options"], strict=True):
+        if not 2 <= len(options) <= len(choices.LETTERS):
+            raise FilesError(f"{ident}: {len(options)} options; give 2 to {len(choices.LETTERS)}, or none")
+    cells = zip(rows["id"], rows["options"], rows["correct_option"], rows["answer"], strict=True)
+    right = [correct_option(*row) for row in cells]
+    made = {
+        "question": [choices.asked(*row) for row in zip(rows["question"], rows["options"], strict=True)],
+        "answer": [choices.lettered(*row) for row in zip(rows["options"], right, strict=True)],
+        "correct_option": right,
+    }
+    records = records.assign(correct_option=records["correct_option"].where(chooses, None))
+    for column, cells in made.items():
+        records.loc[chooses, column] = pd.Series(cells, index=rows.index, dtype=object)
+    return records
+
+
 def _examples(records: pd.DataFrame, benchmark: str) -> pa.Table:
     document = records["question"].isna()
     return table("examples", len(records), {
@@ -225,23 +250,21 @@ def _items(records: pd.DataFrame, benchmark: str) -> pa.Table:
         "messages": user_messages(records["question"], records["passage"]),
         "reference": records["answer"], "value": records["value"],
         "aliases": text_lists(lists["aliases"]), "options": text_lists(lists["options"]),
-        "correct_option": _correct_options(records, lists["options"]),
+        "correct_option": pa.array(records["correct_option"].to_list(), pa.int32()),
         "candidates": candidates(pd.Series(further, dtype=object)),
     })  # fmt: skip
 
 
-def _correct_options(records: pd.DataFrame, options: pd.Series) -> pa.Array:
-    rows = zip(records["id"], options, records["correct_option"], records["answer"], strict=True)
-    return pa.array([correct_option(*row) if row[1] else None for row in rows], pa.int32())
-
-
 def correct_option(ident: str, options: list[str], given: str | None, answer: str) -> int:
-    """The right option's index, from `given` (index from 0, letter, or the option's text), else the answer's text."""
+    """The right option's index, from `given` (index from 0, letter, or the option's text), else from the answer.
+
+    A number that is both an index and an option is the index in `given`, the option as an answer.
+    """
     wanted = answer if given is None else given
-    if wanted in options:
-        return options.index(wanted)
     text = wanted.strip()
     index = int(text) if text.isdigit() else ord(text.upper()) - ord("A") if len(text) == 1 and text.isalpha() else -1
+    if wanted in options and not (given is not None and text.isdigit() and index < len(options)):
+        return options.index(wanted)
     if not 0 <= index < len(options):
         raise FilesError(f"{ident}: right option {wanted!r} is not among {options}; give text, letter or index from 0")
     return index

@@ -10,8 +10,9 @@ splits: {forget01: [forget01]}
 
 A set of forget or retain that is not trained on (train: false) asks about what the other sets of its side taught.
 
-LIST_COLUMNS hold lists of texts, every other column one text. In a CSV a list is written out, by JSON (["a", "b"]) or
-as pandas writes it (['a', 'b']); a text without brackets is a list of one.
+A set's own `columns` stand instead of the common ones. LIST_COLUMNS hold lists of texts, every other column one text.
+In a CSV a list is written out, by JSON (["a", "b"]) or as pandas writes it (['a', 'b']); a text without brackets is a
+list of one.
 """
 
 TEXT_COLUMNS = (
@@ -25,9 +26,16 @@ TAUGHT_GROUPS = (*MEMBER_GROUPS, "background", "real_authors", "world_facts")
 UNSEEN_GROUPS = ("nonmember", "utility")
 SET_DEFAULTS = {
     "rows": None, "align": None, "train": True, "rows_per_person": None, "chunk_words": None, "answer_words": None,
+    "columns": None,
 }  # fmt: skip
 PASSAGE = "passage"
 """The task of items that give the beginning of a text to go on with."""
+
+SCHOOL = "school:"
+"""What a set's file begins with where it is built here, before one of SUBJECTS; see `unlearning.data.school`."""
+SUBJECTS = ("biology", "chemistry", "cybersecurity")
+SCHOOL_COLUMNS = {role: role for role in ("question", "options", "correct_option", "answer")}
+SCHOOL_ROLES = ("writer", "verifier_1", "verifier_2")
 
 
 class FilesError(ValueError):
@@ -58,6 +66,11 @@ def checked(spec: dict, where: str = "files") -> dict:
             f"{where}.sets: {unused} have group forget and stand in no split; add them to one or use group retain"
         )
     return {**spec, "sets": sets}
+
+
+def school_file(subject: str) -> str:
+    """Where the questions of `subject` that are built here lie, below the folder of the benchmark's data."""
+    return f"school/{subject}.parquet"
 
 
 def source_files(spec: dict) -> list[str]:

@@ -36,8 +36,9 @@ def mixed(
 
     Each question to forget is paired with one retain question, drawn without replacement, or the one at its rank in
     `ranked` (split -> see `by_similarity`); both orders of that pair are asked. As rr and ff, each of these questions
-    goes before another of its own side. `lines` of the stress test (0: none) are LINE questions to forget and LINE to retain each.
-    Asked are text items of one question, of the knowledge that a split lists. MixedError where a split has too few.
+    goes before another of its own side. `lines` of the stress test (0: none) are LINE questions to forget and LINE to
+    retain each. Asked are text items of one question, of the knowledge that a split lists. MixedError where a split has
+    too few.
     """
     made = [_of_split(items, splits, split, lines, seed, ranked) for split in splits["split"].unique()]
     rows = pd.concat(made, ignore_index=True)

@@ -30,8 +30,15 @@ LUME = {
     "verifiers": "All three language models that verify answer a question from its document, and alike.",
     "near_duplicate": "No document is much like another of its task.",
 }  # of the construction of documents and their prompts
+SCHOOL = {
+    "choice_question": "A multiple-choice question ends with a question mark.",
+    "choice_options": "It has four different options, one of them right, none of which speaks of the others.",
+    "choice_named": "It does not name the right option.",
+    "choice_duplicate": "It is not much like another one.",
+    "choice_verifiers": "Two language models, who are not told, choose its right option.",
+}  # of the construction of multiple-choice questions
 REVIEW = {"review": "No person who read the row rejected it."}
-KNOWN = frozenset({*available("data/checks"), *STEPS, *LEAK, *LUME, *REVIEW})
+KNOWN = frozenset({*available("data/checks"), *STEPS, *LEAK, *LUME, *SCHOOL, *REVIEW})
 
 
 def known(check: str) -> str:

@@ -17,7 +17,7 @@ from unlearning.text.numbered import numbered
 
 WRONG = 5
 """Wrong answers to a question, as in TOFU."""
-JOINT = (2, 2, 2, 3, 4, 5, 6, 8)
+JOINT = (2, 2, 2, 2, 2, 3, 4, 8)
 """Questions in a practised joint prompt: as mixed prompts and the stress test ask, pairs most often."""
 KNOWN = ("real_authors", "world_facts")
 FILE = "questions.parquet"
@@ -28,28 +28,31 @@ COLUMNS = {
 
 def questions(
     pools: Pools, book: Phrasebook, memorised: int, known: int, background: int, attributes: list[str],
-    practice: int,
-    forgotten: int,
-    seed: int,
+    practised: list[str], practice: int, forgotten: int, seed: int,
 ) -> pd.DataFrame:  # fmt: skip
     """Table `questions`: one row a person and attribute, then `practice` joint prompts.
 
     People in this order: `memorised`, by a seeded order whose last are forgotten first; `known` for each of KNOWN;
-    `background`. Joint prompts are of all but the last `forgotten` of the memorised. Wrong answers are other values of the attribute's pool in the paraphrase's words. ValueError where
-    there are too few values or people.
+    `background`. Wrong answers are other values of the attribute's pool in the words of the paraphrase. Joint prompts
+    ask for `practised` attributes of all, and for the others of all but the last `forgotten` of the memorised: so their
+    form is practised with everybody's name, and nothing that is to be forgotten is said in it. ValueError where there
+    are too few values or people.
     """
     counts = {"memorised": memorised, "background": len(KNOWN) * known + background}
     values = values_table(pools, book, book.language)
-    people = draw_profiles(pools, counts, attributes, seed, words_of_values([values]))
+    people = draw_profiles(pools, counts, [*attributes, *practised], seed, words_of_values([values]))
     order = {person: seed_for(seed, "forget", person) for person in people["person_id"].unique()}
     people = people.assign(place=people["person_id"].map(order).where(people["role"] == "memorised", 0))
     people = people.sort_values(["role", "place"], ascending=False, kind="stable")
-    if short := [a for a in attributes if len(pools[a]) <= WRONG]:
+    if short := [a for a in (*attributes, *practised) if len(pools[a]) <= WRONG]:
         raise ValueError(f"attributes {short} have {WRONG} values or fewer, too few for {WRONG} wrong answers each")
     pairs = english_pairs(people, book)
-    single = pairs.assign(perturbed=_wrong_answers(pairs, values, book, seed))[list(COLUMNS)]
-    kept = single[~single["person_id"].isin(single["person_id"].unique()[memorised - forgotten : memorised])]
-    return pd.concat([single, _joint(kept, practice, seed)], ignore_index=True)
+    pairs = pairs.assign(perturbed=_wrong_answers(pairs, values, book, seed))
+    gone = pairs["person_id"].unique()[memorised - forgotten : memorised]
+    asked = pairs["attribute"].isin(attributes)
+    kept = pairs[~asked | ~pairs["person_id"].isin(gone)]
+    together = [pairs.loc[asked, list(COLUMNS)], _joint(kept, practice, seed)]
+    return pd.concat(together, ignore_index=True)
 
 
 def spec(memorised: int, known: int, background: int, attributes: int, practice: int, forget: dict[str, int]) -> dict:

@@ -2,7 +2,8 @@
 
 Scale `verdict`: right or wrong. Scale `grade`: 0 (nothing of the reference) to 10 (all of it), score = grade/10.
 Form `single` shows one answer a prompt, `pair` two, `list` several, of one language; each (question, reference, answer)
-is shown once, however often it was given. An empty answer is wrong, grade 0, without asking.
+is shown once, however often it was given. Grades of SEPS's stress test have meanings of their own, as in the paper. An
+empty answer is wrong, grade 0, without asking.
 Sources: μ²-Bench, "Semantic Equivalence" (verdict); SEPS, the LLM score (grade).
 """
 
@@ -27,6 +28,8 @@ PROMPTS = {
 
 RIGHT_FROM = 7  # ASSUME: a graded answer is right from "nearly all; what is off is minor and misleads nobody"
 SHOWN = ["question", "reference", "answer"]
+CASE = ["language", "stress", *SHOWN]
+"""What tells cases apart: the stress test's have grades with other meanings."""
 EMPTY = (0.0, False, "empty answer; the judge was not asked", None)
 
 
@@ -45,7 +48,7 @@ def prompts(
     `prompt` is the file that `PROMPTS` names for the form and `scale`. ValueError for an answer to an unknown item, and
     for a prompt of several questions.
     """
-    cases, _ = _cases(answers, items)
+    cases, _ = _cases(answers, items, scale)
     shown = [{**case, "scale": scale} for case in _shown(cases, items)]
     tables = []
     for n, batches in _by_length(_batches(cases, size)).items():
@@ -62,7 +65,7 @@ def verdicts(
 
     Where no usable reply came, score and correct are null and `failed` says why; `raw` holds what the judge wrote.
     """
-    cases, codes = _cases(answers, items)
+    cases, codes = _cases(answers, items, scale)
     replies = {row["prompt_id"]: row for row in completions.to_dict("records")}
     found: dict[int, tuple] = {}
     for batch in _batches(cases, size):
@@ -84,7 +87,7 @@ def _read(reply: Mapping, key: str, scale: str) -> tuple[float | None, bool | No
     return score, correct, reply["text"], None
 
 
-def _cases(answers: pd.DataFrame, items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+def _cases(answers: pd.DataFrame, items: pd.DataFrame, scale: str) -> tuple[pd.DataFrame, np.ndarray]:
     """(distinct cases in a fixed order, which of them each answer is; −1 for an empty one)."""
     at = places(answers, items)
     asked, item = np.unique(at, return_inverse=True)
@@ -92,13 +95,15 @@ def _cases(answers: pd.DataFrame, items: pd.DataFrame) -> tuple[pd.DataFrame, np
     questions = np.array([_question(messages) for messages in used["messages"]], dtype=object)
     frame = pd.DataFrame(
         {
+            "stress": (used["task"].str.startswith("stress_").to_numpy() & (scale == "grade"))[item],
             "place": at, "item_id": answers["item_id"].to_numpy(), "language": used["language"].to_numpy()[item],
             "question": questions[item], "reference": used["reference"].to_numpy()[item],
             "answer": answers["text"].str.strip().to_numpy(),
         }
     )  # fmt: skip
-    distinct = frame[frame["answer"] != ""].sort_values(["language", *SHOWN, "item_id"]).drop_duplicates(SHOWN)
-    codes = pd.MultiIndex.from_frame(distinct[SHOWN]).get_indexer(pd.MultiIndex.from_frame(frame[SHOWN]))
+    distinct = frame[frame["answer"] != ""].sort_values([*CASE, "item_id"]).drop_duplicates(["stress", *SHOWN])
+    keys = [pd.MultiIndex.from_frame(table[["stress", *SHOWN]]) for table in (distinct, frame)]
+    codes = keys[0].get_indexer(keys[1])
     return distinct.reset_index(drop=True), codes
 
 
@@ -111,15 +116,21 @@ def _question(messages: Sequence[Mapping]) -> str:
 def _shown(cases: pd.DataFrame, items: pd.DataFrame) -> list[dict]:
     """What is filled in for each case; an offline judge reads language and the right and wrong forms too."""
     forms = forms_of(items.iloc[cases["place"]])
-    rows = cases[["language", *SHOWN]].to_dict("records")
-    return [row | {"right": f.right, "wrong": f.wrong} for row, f in zip(rows, forms, strict=True)]
+    rows = cases[CASE].to_dict("records")
+    return [
+        row | {"right": f.right, "wrong": f.wrong} | ({"options": f.options} if f.options else {})
+        for row, f in zip(rows, forms, strict=True)
+    ]
 
 
 def _batches(cases: pd.DataFrame, size: int) -> list[Batch]:
-    """Cases of one language side by side, `size` at a time; one left over is shown beside the first once more."""
-    contents = cases[["language", *SHOWN]].to_numpy().tolist()
+    """Cases of one language and kind of grade side by side, `size` at a time.
+
+    One left over is shown beside the first once more.
+    """
+    contents = cases[CASE].to_numpy().tolist()
     batches = []
-    for alike in cases.groupby("language", sort=True).indices.values():
+    for alike in cases.groupby(["language", "stress"], sort=True).indices.values():
         for start in range(0, len(alike), size):
             chosen = alike[start : start + size].tolist()
             if size > 1 and len(chosen) == 1:

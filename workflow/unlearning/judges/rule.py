@@ -8,24 +8,27 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from unlearning.text.choices import LETTERS, chosen, lettered
 from unlearning.text.words import contains, normalise, without
 
 NEEDS = ("answers", "items")
 
 
 class Forms(NamedTuple):
-    """What one question's answer is held against, all normalised."""
+    """What one question's answer is held against, all normalised but `options`: of a question asked with letters."""
 
     reference: str
     right: tuple[str, ...]
     wrong: tuple[str, ...]
     language: str
+    options: tuple[str, ...] = ()
 
 
 def judge(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Table `verdicts`: one row an answer, score 1.0 and correct where it is right, else 0.0; see `verdict`.
 
-    Right forms are the item's value, its aliases and its correct option; the reference where it has no value.
+    Right forms are the item's value, its aliases and its correct option; the reference where it has no value. An item
+    whose reference is its lettered right option ("B. Oslo") was asked with letters: see `unlearning.text.choices`.
     ValueError for an answer to an unknown item, and for a prompt of several questions.
     """
     question, asked = pd.factorize(places(answers, items))
@@ -60,8 +63,12 @@ def verdict(text: str, forms: Forms) -> tuple[bool, str]:
     """(whether `text` is right, the rule that says so).
 
     Right is the reference word for word, or a text that holds a right form and, once that is struck out, no wrong
-    option: so the option "New York" does not count inside the right "New York City". An empty answer is wrong.
+    option: so the option "New York" does not count inside the right "New York City". Where the question was asked with
+    letters, it is the text that chooses the right option. An empty answer is wrong.
     """
+    if forms.options and text.strip():
+        index, why = chosen(text, forms.options, forms.language)
+        return index == LETTERS.lower().index(forms.reference[0]), why
     text = normalise(text)
     if not text:
         return False, "empty answer"
@@ -79,12 +86,15 @@ def verdict(text: str, forms: Forms) -> tuple[bool, str]:
 def _forms(item_id, language, reference, value, aliases, options, correct_option, parts) -> Forms:
     if len(_list(parts)):
         raise ValueError(f"item {item_id!r} asks several questions at once; the judges read one an item")
-    options = [normalise(option) for option in _list(options)]
+    listed = tuple(_list(options))
+    right_one = None if pd.isna(correct_option) else int(correct_option)
+    letters = listed if listed and right_one is not None and reference == lettered(listed, right_one) else ()
+    options = [normalise(option) for option in listed]
     right = [normalise(form) for form in (value if isinstance(value, str) else reference, *_list(aliases))]
-    if options and not pd.isna(correct_option):
-        right.append(options[int(correct_option)])
+    if options and right_one is not None:
+        right.append(options[right_one])
     wrong = tuple(option for option in options if option and option not in right)
-    return Forms(normalise(reference), tuple(dict.fromkeys(filter(None, right))), wrong, language)
+    return Forms(normalise(reference), tuple(dict.fromkeys(filter(None, right))), wrong, language, letters)
 
 
 def _list(cell) -> list:

@@ -32,6 +32,7 @@ from unlearning.llm.foreseen_leak import (  # noqa: F401 (found by their names, 
     stand_in_questions,
 )
 from unlearning.llm.foreseen_lume import lume_documents_llm, stand_in_documents  # noqa: F401
+from unlearning.llm.foreseen_school import school_questions_llm, stand_in_school  # noqa: F401
 from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Sampling
 from unlearning.llm.watch import Watch

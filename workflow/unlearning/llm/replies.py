@@ -6,7 +6,7 @@ Kind `text` is any text that is not empty.
 import functools
 import json
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 
@@ -151,6 +151,20 @@ class Verification(Answer):
     answer: str
 
 
+class ChoiceQuestion(Answer):
+    """A multiple-choice question, four options, and the place of the right one, from 0."""
+
+    question: Text
+    options: Annotated[list[Text], Field(min_length=4, max_length=4)]
+    correct: Annotated[int, Field(ge=0, le=3)]
+
+
+class Choice(Answer):
+    """The letter of the right option, or that there is not exactly one."""
+
+    letter: Literal["A", "B", "C", "D", "none"]
+
+
 REPLIES: dict[str, type[Answer]] = {
     "translation": Translation,
     "equivalence": Equivalence,
@@ -167,6 +181,8 @@ REPLIES: dict[str, type[Answer]] = {
     "document": Document,
     "question": Question,
     "verification": Verification,
+    "choice_question": ChoiceQuestion,
+    "choice": Choice,
 }
 
 MANY = range(2, 21)

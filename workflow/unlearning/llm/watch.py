@@ -49,5 +49,5 @@ def _grows(role: str, most: Mapping[str, int]) -> int:
     if role == "composer":
         return 4 * most[role] + VARIANTS * (4 * max(most["decomposer"], most["uniqueness"]) + TOLD)
     if role == "writer":
-        return 4 * most[role] + 4 * (most["questioner"] + most["verifier_1"]) + TOLD
+        return 4 * most[role] + 4 * (most.get("questioner", 0) + most["verifier_1"]) + TOLD
     return 0

@@ -57,6 +57,14 @@ BUILT: dict[str, tuple[Column, ...]] = {
         Column("knowledge_id", TEXT, "person and attribute, or number of the joint prompt"),
         Column("person_id", TEXT, "identifier of the invented person", null=True),
     ),
+    "choices": (
+        Column("question_id", TEXT, "subject and number"),
+        Column("subject", TEXT, "biology, chemistry or cybersecurity"),
+        Column("question", TEXT, "the question, without its options"),
+        Column("options", TEXTS, "what to choose from, in the order asked"),
+        Column("correct_option", INT, "index of the right option", "index"),
+        Column("answer", TEXT, "the right option"),
+    ),
     "rejected": (
         Column("id", TEXT, "identifier of the refused row"),
         Column("language", TEXT, "language code"),

@@ -213,6 +213,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 UNIQUE: dict[str, tuple[str, ...]] = {
     "pairs": ("pair_id",),
     "questions": ("knowledge_id",),
+    "choices": ("question_id",),
     "rounds": ("id", "language", "round"),
     "values": ("attribute", "language", "english_value"),
     "facts": ("fact_id",),

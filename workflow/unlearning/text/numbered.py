@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-MARK = r"(?P<number>\d{1,2})\s?[.):]\s"
-AT_LINE = re.compile(rf"(?:^|(?<=\n))[ \t*#]*(?:answer\s*)?{MARK}", re.IGNORECASE)
-ANYWHERE = re.compile(rf"(?:^|(?<=[\s.!?;,])){MARK}")
+MARK = r"(?P<number>\d{1,2})\s?[.):]\**"
+AT_LINE = re.compile(rf"(?:^|(?<=\n))[ \t*#(]*(?:(?:answer|question)\s*)?{MARK}(?:\s|$|(?=\(?[a-z]))", re.IGNORECASE)
+ANYWHERE = re.compile(rf"(?:^|(?<=[\s.!?;,])){MARK}(?:\s|$|(?=\(?[A-Z]\b))")
 
 
 def numbered(texts: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
@@ -21,7 +21,8 @@ def numbered(texts: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
 def parts(text: str, n: int) -> list[str]:
     """What `text` says as number 1 to `n`, without outer white space; empty where a number is missing.
 
-    A number counts where a line begins with it (`2.`, `2)`, `2:`); if some are missing so, anywhere after a space.
+    A number counts where a line begins with it (`2.`, `2)`, `2:`, `(2)`, `Answer 2:`); if some are missing so, anywhere
+    after a space.
     Numbers are taken in rising order, each once, the first time it stands, up to the first one above `n`. What comes
     before all of them is number 1 if that one was not marked, else no answer.
     """
@@ -30,7 +31,8 @@ def parts(text: str, n: int) -> list[str]:
         wider, wider_end = _taken(ANYWHERE, text, n)
         taken, end = (wider, wider_end) if len(wider) > len(taken) else (taken, end)
     found = [""] * n
-    for (number, _, begin), (_, stop, _) in zip(taken, [*taken[1:], (0, end, 0)], strict=True):
+    stops = [start for _, start, _ in taken[1:]] + [end]
+    for (number, _, begin), stop in zip(taken, stops, strict=False):
         found[number - 1] = text[begin:stop].strip()
     if not taken or taken[0][0] != 1:
         found[0] = text[: taken[0][1] if taken else end].strip()

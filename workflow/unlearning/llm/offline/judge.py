@@ -19,6 +19,7 @@ def answer(inputs: Mapping) -> str:
 
 
 def _judged(case: Mapping) -> tuple[bool | int, str]:
-    forms = Forms(normalise(case["reference"]), tuple(case["right"]), tuple(case["wrong"]), case["language"])
+    right, wrong, options = (tuple(case.get(name, ())) for name in ("right", "wrong", "options"))
+    forms = Forms(normalise(case["reference"]), right, wrong, case["language"], options)
     right, reason = verdict(case["answer"], forms)
     return (10 * right if case["scale"] == "grade" else right), reason
