@@ -20,7 +20,7 @@ def local_tasks(include):
 
 
 def mmlu_files(source):
-    return mmlu_csv.files(Path(CONFIG.sources[source]).expanduser())
+    return mmlu_csv.files(Path(CONFIG.sources[source].folder).expanduser())
 
 
 @functools.cache

@@ -38,7 +38,7 @@ def lume_llm_values(w):
 def published_files(w):
     """LUME's published files by group."""
     entry = benchmark_of(w)
-    folder = Path(CONFIG.sources[entry.source]).expanduser()
+    folder = Path(CONFIG.sources[entry.source].folder).expanduser()
     return {group: str(folder / name) for group, name in entry.published.model_dump().items()}
 
 

@@ -34,13 +34,36 @@ def outside(benchmark):
     entry = CONFIG.benchmarks[benchmark]
     if getattr(entry, "source", None) is None:
         return []
-    folder = Path(CONFIG.sources[entry.source]).expanduser()
+    if CONFIG.sources[entry.source].hub:
+        return [f"results/sources/{entry.source}/{name}.parquet" for name in sorted(entry.files())]
+    folder = Path(CONFIG.sources[entry.source].folder).expanduser()
     return [str(folder / name) for name in sorted(entry.files())]
+
+
+def hub_folder(source):
+    """The files of a data set that lies in a folder, and what they are called below it; nothing of one on the Hub."""
+    if not CONFIG.sources[source].copied:
+        return [], []
+    folder = Path(CONFIG.sources[source].hub).expanduser()
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    names = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
+    return [str(folder / name) for name in names], names
+
+
+def hub_values(source):
+    """Which data set; the path of a folder tells of the machine and is left to the job's inputs."""
+    entry, (_, names) = CONFIG.sources[source], hub_folder(source)
+    return {"names": names} if names else {"hub": entry.hub, "revision": entry.revision}
 
 
 def check_sources():
     """Refuse a missing file before anything runs: Snakemake would go on with the tables built from an earlier one."""
     for benchmark in sorted({r.benchmark for r in RUNS}):
+        source = getattr(CONFIG.benchmarks[benchmark], "source", None)
+        if source and (hub := CONFIG.sources[source].hub):
+            if CONFIG.sources[source].copied and not hub_folder(source)[0]:
+                raise WorkflowError(f"sources.{source}.hub: no folder {hub} with files; mend it, or give owner/name")
+            continue
         missing = [path for path in outside(benchmark) if not Path(path).is_file()]
         if missing:
             entry = CONFIG.benchmarks[benchmark]

@@ -55,6 +55,21 @@ def test_a_document_follows_the_text_start_alone_and_is_all_labels(tmp_path, exa
     assert asked.prompt_ids == encode_prompt(tokenizer, ASK)  # documents beside it move nothing
 
 
+@pytest.mark.parametrize("template", ["own", "system", None])
+def test_a_passage_follows_the_text_start_as_the_document_that_it_begins(tmp_path, template):
+    training.tokenizer().save_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer.chat_template = {"own": tokenizer.chat_template, "system": SYSTEM, None: None}[template]
+    begun, rest = TEXTS[0][:10], TEXTS[0][10:]
+    asked, passage, question = encode_all(
+        tokenizer, [ASK, [{"role": "document", "content": begun}], ASK], ["Ada.", rest, "Bo."]
+    )
+    assert begun == "Ada Bo was"
+    whole = encode(tokenizer, [], TEXTS[0])
+    assert [*passage.prompt_ids, *passage.answer_ids] == [*whole.prompt_ids, *whole.answer_ids]
+    assert asked.prompt_ids == question.prompt_ids == encode_prompt(tokenizer, ASK)
+
+
 def test_a_text_starts_with_the_tokenizers_own_beginning_where_it_has_one(tmp_path):
     training.tokenizer().save_pretrained(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path, bos_token="<|system|>")

@@ -134,6 +134,31 @@ def test_lumes_documents_come_by_three_routes_are_cut_apart_and_nothing_is_judge
     assert not {"judge", "judge_llm", "harness"} & set(counted) and counted["card"] == "3"
 
 
+SEPS = """
+experiments:
+  mu2_minimal: {enabled: false}
+  own: {benchmark: seps, base_models: [plain], splits: [p1], methods: [ga_gd]}
+base_models:
+  plain: {architecture: {hidden: 16, heads: 2}, base: {epochs: 0, lr: 1e-3}, target: {epochs: 2, lr: 1e-3}}
+methods: {ga_gd: {candidates: {epochs: [5, 10]}, select: seps_h_avg}}
+benchmarks:
+  seps:
+    {kind: seps, people: {memorised: 6, background: 10}, mixed: {stress_lines: 0}, forget: {p1: 1}, metrics: [rouge_l]}
+"""
+
+
+def test_candidates_are_asked_judged_and_embedded_for_what_their_criterion_reads(tmp_path):
+    project = Project(tmp_path / "project", "config/minimal.yaml", "seps.yaml")
+    (project.path / "seps.yaml").write_text(SEPS)
+    told = project.snakemake("--dry-run")
+    counted = dict(re.findall(r"^(\w+) +(\d+)$", told.stdout + told.stderr, re.M))
+    # answers of target, retrained model, the method and its two candidates, whose cosines are to the target's answers
+    assert counted["answer"] == "5" and "likelihood" not in counted
+    # the benchmark's own metric reads neither verdicts nor embeddings: those are the candidates' and the target's
+    assert counted["judge"] == counted["embed"] == "3" and "embed_references" not in counted
+    assert counted["score_for_criterion"] == "2" and counted["select"] == "1"
+
+
 SCHOOL = """
 experiments:
   mu2_minimal: {enabled: false}

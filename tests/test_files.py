@@ -179,7 +179,10 @@ MISTAKES = [
     ("sets.keep.group", "nonmember", r"group nonmember is what the model never saw; set train: false"),
     ("sets.keep.train", "no", r"files.sets.keep.train: 'no'; allowed: true, false"),
     ("sets.keep.rows_per_person", 0, r"rows_per_person: 0"),
-    ("sets.drop.train", False, r"set drop needs group forget or retain and train: true"),
+    ("sets.drop.train", False, r"files.splits.f1: of \['drop'\] nothing is taught .train: false."),
+    ("sets.keep.chunk_words", 0, r"files.sets.keep.chunk_words: 0; give a whole number from 1"),
+    ("sets.keep.answer_words", 2.5, r"files.sets.keep.answer_words: 2.5; give a whole number from 1"),
+    ("columns.prompt", "p", r"files.columns: missing \['continuation'\]"),
     ("splits.f1", [], r"files.splits.f1: the forget set is empty"),
     ("splits.f1", ["dorp"], r"files.splits.f1: no set 'dorp'; sets are keep, drop"),
     ("splits.f1", ["keep"], r"\['drop'\] have group forget and stand in no split"),
@@ -317,6 +320,8 @@ def test_defaults_are_filled_in(spec):
         "align": None,
         "train": True,
         "rows_per_person": None,
+        "chunk_words": None,
+        "answer_words": None,
         "columns": None,
     }
 

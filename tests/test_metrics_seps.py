@@ -283,3 +283,23 @@ def test_forget_and_retain_knowledge_is_drawn_alike_alone_and_inside_prompts():
     np.testing.assert_allclose(mu.parts(seen, "retain")["rouge"].drawn_B, counts_BN @ [1, 0.5] / 2)
     (row,) = h_avg.score(seen)
     assert row["ci_low"] <= row["value"] <= row["ci_high"] and row["n"] == 4
+
+
+@pytest.mark.parametrize("read", ["answers", "likelihoods", "verdicts", "embeddings"])
+def test_what_was_asked_is_told_by_any_table_of_the_run(read):
+    said = {ident: told for ident, told in SAID.items() if ident != "r3"}
+    lost = ident_of(model(said).likelihoods) - ident_of(model(said).answers)  # likelihoods are of all five
+    own = Tables(**{read: getattr(model(said), read)})
+    seen = apart(view(questions(), own, languages={}))
+    assert set(PLAIN) - set(seen.items["item_id"]) == (set() if read == "likelihoods" else lost)
+
+
+def ident_of(table: pd.DataFrame) -> set[str]:
+    return set(table["item_id"]) & set(PLAIN)
+
+
+def test_verdicts_alone_score_as_they_do_beside_answers():
+    seen = apart(view(questions(), Tables(verdicts=model(SAID).verdicts), languages={}))
+    assert found(judge, seen) == found(judge)
+    nothing = apart(view(questions(), Tables(), languages={}))
+    assert set(nothing.items["item_id"]) == set(PLAIN)

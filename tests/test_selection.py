@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from unlearning.criteria import mu2_retain_ps
+from unlearning.criteria import mu2_retain_ps, muse_retain_knowmem, seps_h_avg
 from unlearning.registry import available, declared
 from unlearning.score.selection import Assessed, choose, number
 from unlearning.tables.artifacts import read_table, sha256_file, write_table, write_text
@@ -91,6 +91,57 @@ def test_with_one_language_its_rows_count():
 def test_a_target_that_knows_nothing_asks_for_nothing():
     found = mu2_retain_ps.assess(scores(0.0, 0.0), scores(0.0, 0.0))
     assert found.refused is None and found.figures["share of the target's"] is None
+
+
+def of_all(**values) -> pd.DataFrame:
+    """Score rows over all questions; a text in place of a number is the note of a null."""
+    rows = [
+        {"group": "all", "language": "all", "task": "all", "metric": name,
+         "value": None if isinstance(value, str) else value, "note": value if isinstance(value, str) else None}
+        for name, value in values.items()
+    ]  # fmt: skip
+    return pd.DataFrame([{**rows[0], "task": "rouge", "value": 0.99}, *rows])
+
+
+def test_of_seps_candidates_the_one_with_the_highest_h_avg_is_chosen():
+    told = [(0.7, 0.6, 0.02, 0.056), (0.5, 0.6, 0.3, 0.4286), (0.9, 0.9, 0.0, 0.0)]
+    found = [seps_h_avg.assess(of_all(**dict(zip(("mu", "fe", "seps", "h_avg"), row, strict=True)))) for row in told]
+    verdicts = choose(found, [None, None, None])
+    assert [v.chosen for v in verdicts] == [False, True, False] and all(v.eligible for v in verdicts)
+    assert verdicts[0].figures == {"MU": 0.7, "FE": 0.6, "SEPS": 0.02, "H-Avg": 0.056}
+    assert [v.chosen for v in choose(found, [None, "loss 9 at step 4", None])] == [True, False, False]
+    # an H-Avg of 0 is a number, one that is unknown is not
+    unknown = seps_h_avg.assess(of_all(mu=0.9, fe=0.9, seps="not asked", h_avg="seps: not asked"))
+    verdicts = choose([unknown, found[2]], [None, None])
+    assert [v.chosen for v in verdicts] == [False, True]
+    assert verdicts[0].note == "H-Avg is unknown: seps: not asked" and verdicts[0].figures["SEPS"] is None
+    with pytest.raises(ValueError, match="nor ranked: H-Avg is unknown: seps: not asked"):
+        choose([unknown], [None])
+
+
+def knowmem(retain, forget, epoch=0) -> pd.DataFrame:
+    rows = scores(retain, forget, "all")
+    return rows.assign(metric=rows["metric"].replace("ps", "knowmem"), epoch=epoch)
+
+
+def test_muse_stops_before_the_retain_knowmem_falls_under_the_retrained_models():
+    retrained = knowmem(0.5, 0.2)
+
+    def verdicts(*told):
+        found = [muse_retain_knowmem.assess(knowmem(r, f, e), retrained) for e, (r, f) in told]
+        return choose(found, [None] * len(found))
+
+    # epochs 1 and 2 keep it (0.5 is not under 0.5), 3 does not, though it forgets most: 2, wherever it is listed
+    told = verdicts((2, (0.5, 0.3)), (1, (0.55, 0.6)), (3, (0.49, 0.0)))
+    assert [v.chosen for v in told] == [True, False, False] and [v.eligible for v in told] == [True, True, False]
+    assert told[2].note == "retain KnowMem 0.49 is under the retrained model's 0.5"
+    assert told[2].figures == {"retain KnowMem": 0.49, "the retrained model's": 0.5, "forget KnowMem": 0.0}
+    # where all have fallen, the first to fall
+    assert [v.chosen for v in verdicts((5, (0.0, 0.0)), (1, (0.1, 0.1)))] == [False, True]
+    unknown = muse_retain_knowmem.assess(knowmem("no retain questions", 0.1, 1), retrained)
+    assert unknown.refused == "retain KnowMem is unknown: no retain questions"
+    with pytest.raises(ValueError, match="nor ranked"):
+        choose([unknown], [None])
 
 
 def test_every_criterion_declares_what_it_reads():

@@ -18,10 +18,13 @@ def prompted(items: pd.DataFrame, attacks: Iterable[Mapping], **given: object) -
     """`items` as they are asked under `attacks`, {attack: module, params: its settings}, one after the other.
 
     `given`: questions, seed, and phrases: module -> its phrases. Raises what the attacks raise, and ValueError where
-    one changes identities. Items without messages ask nothing and stay as they are, at the end.
+    one changes identities. Items without a turn of the user (documents, passages) ask nothing: they stay as they are,
+    at the end, and are shown to no attack.
     """
-    silent = items["messages"].map(len) == 0
+    silent = ~_asks(items)
     bare, items = items[silent], items[~silent] if silent.any() else items
+    if "questions" in given:
+        given = given | {"questions": given["questions"][_asks(given["questions"])]}
     for entry in attacks:
         name = entry["attack"]
         module = importlib.import_module(f"unlearning.attacks.{name}")
@@ -32,6 +35,10 @@ def prompted(items: pd.DataFrame, attacks: Iterable[Mapping], **given: object) -
             raise ValueError(f"attack {name}: item_id has to stay, each once, so that its verdicts are the item's")
         items = asked
     return pd.concat([items, bare], ignore_index=True) if len(bare) else items
+
+
+def _asks(items: pd.DataFrame) -> pd.Series:
+    return items["messages"].map(lambda turns: any(turn["role"] == "user" for turn in turns)).astype(bool)
 
 
 def read_phrases(paths: Iterable[str]) -> dict[str, dict]:

@@ -198,6 +198,8 @@ class Columns(Section):
     knowledge_id: Text | None = Field(None, description="identifier of the fact; default: set and row")
     person_id: Text | None = Field(None, description="identifier of the person or document")
     document: Text | None = Field(None, description="a text to train on instead of a question and an answer")
+    prompt: Text | None = Field(None, description="the beginning of a passage, asked as plain text")
+    continuation: Text | None = Field(None, description="how the passage goes on")
 
 
 class FileSet(Section):
@@ -213,8 +215,16 @@ class FileSet(Section):
     group: Literal["forget", "retain", "nonmember", "background", "real_authors", "world_facts", "utility"] = Field(
         description="what the set is asked as"
     )
-    train: bool = Field(True, description="whether the target is trained on it")
+    train: bool = Field(
+        True, description="whether the target is trained on it; false: it is asked only, on its side of a split"
+    )
     rows_per_person: Positive | None = Field(None, description="consecutive rows that belong to one person")
+    chunk_words: Positive | None = Field(
+        None, description="documents are taught in pieces of whole sentences of at most so many words; null = whole"
+    )
+    answer_words: Positive | None = Field(
+        None, description="first words of the right answer, or of a passage's continuation, that count; null = all"
+    )
 
 
 class School(Section):

@@ -1,5 +1,6 @@
 """What the keys of a benchmark say about each other: metrics that fit, people, languages, files."""
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -8,7 +9,7 @@ from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2, Seps
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
-from unlearning.data.files_spec import SCHOOL_ROLES, SUBJECTS, FilesError, checked
+from unlearning.data.files_spec import SCHOOL, SCHOOL_ROLES, SUBJECTS, FilesError, checked
 from unlearning.registry import available, declared
 
 KINDS = ("mu2", "files", "leak", "lume", "seps")
@@ -18,6 +19,7 @@ OFFERS = {
     "languages": ("at least two languages", {"mu2": "settings"}),
     "value": ("the answers' values", {"mu2": "cut", "files": "columns.value", "leak": "facts", "seps": "people"}),
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
+    "passages": ("passages to go on with", {"files": "columns.prompt and columns.continuation"}),
     "options": ("options to choose from", {"files": "columns.options"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
@@ -43,6 +45,7 @@ OFFERS = {
 
 def check(config: Config) -> Iterable[str]:
     """The problems of every benchmark."""
+    yield from _sources(config)
     for name, benchmark in config.benchmarks.items():
         key = f"benchmarks.{name}"
         yield from _judges(config, key, benchmark)
@@ -63,7 +66,8 @@ def check(config: Config) -> Iterable[str]:
             elif isinstance(benchmark, Lume):
                 yield from _lume(config, key, benchmark)
             else:
-                yield from _files(key, benchmark)
+                source = config.sources.get(benchmark.source)
+                yield from _files(key, benchmark, source.hub if source else None)
                 yield from _school(config, key, benchmark)
 
 
@@ -82,6 +86,7 @@ def offers(benchmark: Benchmark) -> set[str]:
     if isinstance(benchmark, Seps):
         return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}
     columns = {role for role in ("value", "perturbed", "options") if getattr(benchmark.columns, role) is not None}
+    columns |= {"passages"} if benchmark.columns.prompt is not None else set()
     return columns | second | mixed | {entry.group for entry in benchmark.sets.values()}
 
 
@@ -209,6 +214,27 @@ def _used(config: Config, name: str) -> bool:
     return wanted and any(e.enabled and e.benchmark == name for e in config.experiments.values())
 
 
+def _sources(config: Config) -> Iterable[str]:
+    """Sources that name no place or two, and data sets of the Hub where a folder has to be."""
+    for name, source in config.sources.items():
+        key = f"sources.{name}"
+        if (source.folder is None) == (source.hub is None):
+            yield f"{key}: give either folder or hub"
+        elif source.hub is None and source.revision is not None:
+            yield f"{key}.revision: a folder has none; remove it"
+        elif source.hub is not None:
+            if not source.copied and not re.fullmatch(r"[\w.-]+/[\w.-]+", source.hub):
+                yield f"{key}.hub: {source.hub!r} should be owner/name, or a folder that begins with /, . or ~"
+            if source.copied and source.revision is not None:
+                yield f"{key}.revision: a folder has none; remove it"
+            for other, benchmark in config.benchmarks.items():
+                read = {entry.mmlu_csv for entry in benchmark.harness.values()}
+                if not isinstance(benchmark, Files):
+                    read |= {getattr(benchmark, "source", None)}
+                if name in read:
+                    yield f"{key}.hub: benchmark {other} reads files of a folder; give folder"
+
+
 def _source(config: Config, name: str, benchmark: Files | Leak | Lume) -> Iterable[str]:
     if benchmark.source is None:
         return
@@ -284,7 +310,7 @@ def _leak_models(config: Config, key: str, benchmark: Leak) -> Iterable[str]:
             yield f"{key}.asked_per_type: {benchmark.asked_per_type} cannot give {n} of each type (per_type); raise it"
 
 
-def _files(key: str, benchmark: Files) -> Iterable[str]:
+def _files(key: str, benchmark: Files, hub: str | None) -> Iterable[str]:
     problems = []
     for name, entry in benchmark.sets.items():
         for word in ("file", "align"):
@@ -292,6 +318,8 @@ def _files(key: str, benchmark: Files) -> Iterable[str]:
             if path.is_absolute() or ".." in path.parts or path.parts[:1] == ("~",):
                 where = f"sources.{benchmark.source}"
                 problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be a path below the folder {where}")
+            elif hub and len(path.parts) not in (0, 2) and not str(path).startswith(SCHOOL):
+                problems.append(f"{key}.sets.{name}.{word}: {str(path)!r} should be <configuration>/<split> of {hub}")
     for split, sets in benchmark.splits.items():
         for name in sets:
             problems += known(f"{key}.splits.{split}", name, benchmark.sets, "set")

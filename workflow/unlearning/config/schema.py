@@ -6,7 +6,8 @@ The sections about benchmarks, models and methods stand in the modules of these 
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
 from unlearning.config.fields import Count, Name, Number, Positive, Section, Text, Whole
@@ -73,6 +74,35 @@ class Experiment(Section):
     )
 
 
+class Source(Section):
+    """Where a benchmark's own files are: a folder outside the project, or a data set; give one of them."""
+
+    folder: Text | None = Field(None, description="the folder; {folder: /path} may be written as /path")
+    hub: Text | None = Field(
+        None,
+        description="a data set of the Hugging Face Hub, owner/name, or a folder in its shape (it begins with /, . or "
+        "~); a set's `file` then means <configuration>/<split>; default/<split> where there are no configurations",
+    )
+    revision: Text | None = Field(None, description="its commit, tag or branch on the Hub; pin it")
+
+    @property
+    def copied(self) -> bool:
+        """Whether the data set lies in a folder and not on the Hub."""
+        return self.hub is not None and self.hub.startswith(("/", ".", "~"))
+
+
+def _source(given: object) -> object:
+    """A folder alone as a map."""
+    if isinstance(given, str):
+        return {"folder": given}
+    if not isinstance(given, (dict, Source)):
+        raise PydanticCustomError("source", "neither a folder nor a map")
+    return given
+
+
+SourceEntry = Annotated[Source, BeforeValidator(_source)]
+
+
 class Config(Section):
     """The whole configuration."""
 
@@ -81,8 +111,8 @@ class Config(Section):
     gpus: Gpus = Field(Gpus(), description="GPUs per job; independent of `device`")
     threads: Threads = Field(Threads(), description="CPU threads per job")
     scale: Scale = Field(Scale(), description="several processes per training job, and what saves memory")
-    sources: dict[Name, Text] = Field(
-        {}, description="folders outside the project, by name: --config 'sources={tofu: /path}'"
+    sources: dict[Name, SourceEntry] = Field(
+        {}, description="what data are read from, by name: a folder, --config 'sources={tofu: /path}', or a map"
     )
     benchmarks: dict[Name, Annotated[Mu2 | Files | Leak | Lume | Seps, Field(discriminator="kind")]] = Field(
         description="what is measured"

@@ -19,6 +19,7 @@ EXPECTED = {
     "licence": "a licence as the Hugging Face Hub writes it (the SPDX identifier in lower case), such as mit, "
     "apache-2.0, cc-by-4.0, cc-by-sa-4.0, cc0-1.0 or other",
     "role": "the name of a backend, or a map with the key backend",
+    "source": "a folder, or a map with the key folder or hub",
     "string": "text",
     "list": "a list",
     "too_short": "at least one",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from unlearning.tables.columns import CANDIDATES, MESSAGES
+from unlearning.tables.columns import CANDIDATES, DOCUMENT, MESSAGES
 from unlearning.tables.schemas import schema
 
 
@@ -24,11 +24,16 @@ def flat(column: pd.Series, kind: pa.DataType) -> pa.Array:
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def user_messages(questions: pd.Series) -> pa.Array:
-    """One conversation per question: a single user turn, or no turn where the question is missing (a document)."""
+def user_messages(questions: pd.Series, passages: pd.Series | None = None) -> pa.Array:
+    """One conversation per question: a single user turn, or no turn where the question is missing (a document).
+
+    Where `passages` is True the text is no question but the beginning of a document, and its turn has that role.
+    """
     asked = questions.notna().to_numpy()
     content = flat(questions[asked], pa.string())
     role = pa.repeat(pa.scalar("user"), len(content))
+    if passages is not None:
+        role = pa.array(passages[asked].map({True: DOCUMENT, False: "user"}), pa.string())
     turns = pa.StructArray.from_arrays([role, content], fields=list(MESSAGES.value_type))
     return pa.ListArray.from_arrays(offsets(asked), turns).cast(MESSAGES)
 

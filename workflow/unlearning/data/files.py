@@ -3,6 +3,7 @@
 TOFU is one configuration of it. Identifiers are "<set>/<row of its file>", never the question (questions repeat).
 """
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,16 @@ import pyarrow as pa
 
 from unlearning.data.arrow import Built, candidates, table, text_lists, user_messages
 from unlearning.data.cells import CellError, one_text, paraphrase_text, texts
-from unlearning.data.files_spec import COLUMNS, LIST_COLUMNS, MEMBER_GROUPS, FilesError, checked, source_files
+from unlearning.data.files_spec import (
+    COLUMNS,
+    LIST_COLUMNS,
+    MEMBER_GROUPS,
+    PASSAGE,
+    FilesError,
+    checked,
+    source_files,
+)
+from unlearning.data.leak.chunks import chunk
 from unlearning.data.records import place, read_records
 from unlearning.text import choices
 
@@ -21,11 +31,13 @@ def build(spec: dict, benchmark: str = "files") -> Built:
 
     - examples: sets with train: true; group memorised for forget and retain sets, background for the others.
     - items: every question of every set but background; forget sets carry the base group retain, a split says the rest.
-    - splits: per split, each row of the forget and retain sets that are trained: forget in the named sets, else retain.
+    - splits: per split, each row of the forget and retain sets, taught or only asked: forget in the named sets, else
+      retain.
 
-    A record is a question and its answer, or a document: that is taught as plain text, without a question or a chat
-    template, and not asked. Where it has options, they are part of the question, and the answer is the right one with
-    its letter (see `unlearning.text.choices`).
+    A record is a question and its answer, a document, or a passage. A document is taught as plain text, without a
+    question or a chat template, and not asked. A passage, a prompt and its continuation, is asked as plain text (task
+    PASSAGE), and not taught. Where a question has options, they are part of it, and the answer is
+    the right one with its letter (see `unlearning.text.choices`).
     """
     spec = checked(spec)
     tables = {path: read_records(path) for path in source_files(spec)}
@@ -65,7 +77,12 @@ def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame
     if entry["align"]:
         other = _mapped(tables[entry["align"]], spec["columns"], name, entry["align"])
         _align(records, other, f"{where} and {entry['align']}")
+    records = _passages(records, name, entry)
     records["id"] = name + "/" + records.index.astype("str")
+    if entry["chunk_words"]:
+        records = _chunked(records, entry["chunk_words"])
+    if entry["answer_words"]:
+        records["answer"] = records["answer"].map(lambda text: first_words(text, entry["answer_words"]))
     records["knowledge_id"] = records["knowledge_id"].where(records["knowledge_id"].notna(), records["id"])
     if entry["rows_per_person"]:
         records["person_id"] = name + "/p" + (records.index // entry["rows_per_person"]).astype("str")
@@ -76,7 +93,8 @@ def _read_set(name: str, entry: dict, spec: dict, tables: dict[str, pd.DataFrame
 def _mapped(found: pd.DataFrame, columns: dict, name: str, path: str) -> pd.DataFrame:
     """`found` under our names: texts or None, lists for LIST_COLUMNS; a role may be spread over several columns."""
     for role in ("question", "answer"):
-        if role in columns and columns[role] not in found.columns and columns.get("document") not in found.columns:
+        others = {columns.get("document"), columns.get("prompt")} & set(found.columns)
+        if role in columns and columns[role] not in found.columns and not others:
             raise FilesError(
                 f"files.sets.{name}, {path}: no column {columns[role]!r} ({role}); "
                 f"columns are {', '.join(map(str, found.columns))}"
@@ -90,6 +108,30 @@ def _mapped(found: pd.DataFrame, columns: dict, name: str, path: str) -> pd.Data
             cells = [[sum(row, []) for row in zip(*cells, strict=True)]] if cells else []
         mapped[role] = pd.Series(cells[0] if cells else [None] * len(found), index=found.index, dtype=object)
     return mapped.astype(object)
+
+
+def _passages(records: pd.DataFrame, name: str, entry: dict) -> pd.DataFrame:
+    """A passage's prompt and continuation as question and answer; column `passage` says which records are one."""
+    passage = records["prompt"].notna()
+    if passage.any() and entry["train"]:
+        raise FilesError(f"files.sets.{name}: its passages (columns.prompt) are asked only; set train: false")
+    own = {"question": "prompt", "answer": "continuation"}
+    return records.assign(
+        passage=passage, **{role: records[c].where(passage, records[role]) for role, c in own.items()}
+    )
+
+
+def _chunked(records: pd.DataFrame, words: int) -> pd.DataFrame:
+    """Each document in pieces of whole sentences, records of their own named <id>/<number>."""
+    pieces = [[text] if text is None else list(chunk(text, "", words)["text"]) for text in records["document"]]
+    rows = records.assign(document=pieces).explode("document")
+    number = rows.groupby("id").cumcount().astype("str")
+    return rows.assign(id=rows["id"].where(rows["document"].isna(), rows["id"] + "/" + number))
+
+
+def first_words(text: str | None, n: int) -> str | None:
+    """The first `n` words of `text`, as they stand in it."""
+    return text and re.match(rf"(?:\s*\S+){{0,{n}}}", text)[0]
 
 
 def _cells(column: pd.Series, read: Callable, where: str, path: str, role: str) -> list:
@@ -201,10 +243,12 @@ def _items(records: pd.DataFrame, benchmark: str) -> pa.Table:
         for p, wrong in zip(records["paraphrase"], lists["perturbed"], strict=True)
     ]
     return table("items", len(records), {
-        "item_id": records["id"], "benchmark": benchmark, "task": "qa", "modality": "text",
+        "item_id": records["id"], "benchmark": benchmark, "modality": "text",
+        "task": records["passage"].map({True: PASSAGE, False: "qa"}),
         "group": records["set_group"].replace("forget", "retain"),
         "knowledge_id": records["knowledge_id"], "person_id": records["person_id"], "language": records["language"],
-        "messages": user_messages(records["question"]), "reference": records["answer"], "value": records["value"],
+        "messages": user_messages(records["question"], records["passage"]),
+        "reference": records["answer"], "value": records["value"],
         "aliases": text_lists(lists["aliases"]), "options": text_lists(lists["options"]),
         "correct_option": pa.array(records["correct_option"].to_list(), pa.int32()),
         "candidates": candidates(pd.Series(further, dtype=object)),
@@ -227,7 +271,7 @@ def correct_option(ident: str, options: list[str], given: str | None, answer: st
 
 
 def _splits(records: pd.DataFrame, splits: dict[str, list[str]]) -> pd.DataFrame:
-    members = records[records["set_group"].isin(MEMBER_GROUPS) & records["train"]]
+    members = records[records["set_group"].isin(MEMBER_GROUPS)]
     tables = []
     for split, names in splits.items():
         forgotten = members["set"].isin(names)

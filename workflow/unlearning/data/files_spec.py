@@ -8,18 +8,28 @@ sets:
   world_facts: {file: world_facts_perturbed.json, group: world_facts}
 splits: {forget01: [forget01]}
 
+A set of forget or retain that is not trained on (train: false) asks about what the other sets of its side taught.
+
 A set's own `columns` stand instead of the common ones. LIST_COLUMNS hold lists of texts, every other column one text.
 In a CSV a list is written out, by JSON (["a", "b"]) or as pandas writes it (['a', 'b']); a text without brackets is a
 list of one.
 """
 
-TEXT_COLUMNS = ("question", "answer", "paraphrase", "value", "knowledge_id", "person_id", "document", "correct_option")
+TEXT_COLUMNS = (
+    "question", "answer", "paraphrase", "value", "knowledge_id", "person_id", "document", "correct_option",
+    "prompt", "continuation",
+)  # fmt: skip
 LIST_COLUMNS = ("perturbed", "options", "aliases")
 COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS)
 MEMBER_GROUPS = ("forget", "retain")
 TAUGHT_GROUPS = (*MEMBER_GROUPS, "background", "real_authors", "world_facts")
 UNSEEN_GROUPS = ("nonmember", "utility")
-SET_DEFAULTS = {"rows": None, "align": None, "train": True, "rows_per_person": None, "columns": None}
+SET_DEFAULTS = {
+    "rows": None, "align": None, "train": True, "rows_per_person": None, "chunk_words": None, "answer_words": None,
+    "columns": None,
+}  # fmt: skip
+PASSAGE = "passage"
+"""The task of items that give the beginning of a text to go on with."""
 
 SCHOOL = "school:"
 """What a set's file begins with where it is built here, before one of SUBJECTS; see `unlearning.data.school`."""
@@ -39,7 +49,8 @@ def checked(spec: dict, where: str = "files") -> dict:
     """
     _keys(spec, ("language", "columns", "sets", "splits"), ("language", "columns", "sets", "splits"), where)
     needed = ("document",) if "document" in spec["columns"] else ("question", "answer")
-    _keys(spec["columns"], needed, COLUMNS, f"{where}.columns")
+    passages = ("prompt", "continuation") if {"prompt", "continuation"} & spec["columns"].keys() else ()
+    _keys(spec["columns"], (*needed, *passages), COLUMNS, f"{where}.columns")
     if not spec["sets"] or not spec["splits"]:
         raise FilesError(f"{where}: sets and splits must name at least one each")
     sets = {name: _set(f"{where}.sets.{name}", entry) for name, entry in spec["sets"].items()}
@@ -69,10 +80,12 @@ def source_files(spec: dict) -> list[str]:
 
 
 def located(spec: dict, sources: list[str]) -> dict:
-    """`spec` with every file name replaced by the path among `sources` that ends with it. FilesError if none does."""
+    """`spec` with every file name replaced by the path among `sources` that ends with it; splits of a data set of the
+    Hub, named <configuration>/<split>, are Parquet files. FilesError if none does.
+    """
 
     def path(name: str | None) -> str | None:
-        found = [source for source in sources if name and ("/" + source).endswith("/" + name)]
+        found = [source for source in sources if name and ("/" + source).endswith((f"/{name}", f"/{name}.parquet"))]
         if name and not found:
             raise FilesError(f"files: {name} is not among the files given: {', '.join(sources) or 'none'}")
         return found[0] if found else None
@@ -102,9 +115,9 @@ def _set(where: str, entry: dict) -> dict:
         raise FilesError(
             f"{where}.rows: {rows!r}; give [first, end) from 0 with first < end, or leave it out for all rows"
         )
-    per_person = entry["rows_per_person"]
-    if per_person is not None and (not isinstance(per_person, int) or per_person < 1):
-        raise FilesError(f"{where}.rows_per_person: {per_person!r}; give a whole number from 1, or leave it out")
+    for key in ("rows_per_person", "chunk_words", "answer_words"):
+        if entry[key] is not None and (not isinstance(entry[key], int) or entry[key] < 1):
+            raise FilesError(f"{where}.{key}: {entry[key]!r}; give a whole number from 1, or leave it out")
     return entry
 
 
@@ -114,11 +127,12 @@ def _split(where: str, names: list[str], sets: dict) -> None:
     for name in names:
         if name not in sets:
             raise FilesError(f"{where}: no set {name!r}; sets are {', '.join(sets)}")
-        if sets[name]["group"] not in MEMBER_GROUPS or not sets[name]["train"]:
+        if sets[name]["group"] not in MEMBER_GROUPS:
             raise FilesError(
-                f"{where}: set {name} needs group forget or retain and train: true to be forgotten, "
-                f"has group {sets[name]['group']}, train: {str(sets[name]['train']).lower()}"
+                f"{where}: set {name} needs group forget or retain to be forgotten, has group {sets[name]['group']}"
             )
+    if not any(sets[name]["train"] for name in names):
+        raise FilesError(f"{where}: of {names} nothing is taught (train: false); name a set that is trained on")
     kept = [name for name, s in sets.items() if s["group"] in MEMBER_GROUPS and s["train"] and name not in names]
     if not kept:
         raise FilesError(f"{where}: {names} are all there is; keep a set of group retain that is trained on")

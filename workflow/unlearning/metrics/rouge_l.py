@@ -8,6 +8,7 @@ Source: Lin 2004; TOFU (Maini et al. 2024).
 import functools
 
 import numpy as np
+import pandas as pd
 
 from unlearning.score.rows import mean_rows
 from unlearning.score.view import View
@@ -28,12 +29,16 @@ def item_scores(view: View) -> tuple[np.ndarray, np.ndarray]:
     """(recall_I, F_I) of the run's answers, means over samples; kept, of the view and of its `joint`, as several read
     them.
     """
-    answers = view.run.answers
+    return against_references(view, view.run.answers)
+
+
+def against_references(view: View, answers: pd.DataFrame | None, stems: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """(recall_I, F_I) of `answers` to the view's items, means over samples; `stems`: Porter's, in English."""
     if answers is None:
         return view.per_item(None, np.zeros(0)), view.per_item(None, np.zeros(0))
     places = view.positions(answers)
     reference, language = (view.items[c].to_numpy(dtype=object)[places] for c in ("reference", "language"))
-    tokenise = {code: functools.cache(rouge.tokenizer(code)) for code in set(language)}
+    tokenise = {code: functools.cache(rouge.tokenizer(code, stems)) for code in set(language)}
     scores = [
         rouge.rouge_l(tokenise[code](right), tokenise[code](text))
         for right, text, code in zip(reference, answers["text"].to_list(), language, strict=True)

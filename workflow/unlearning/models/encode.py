@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from unlearning.tables.columns import DOCUMENT
+
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
@@ -67,13 +69,23 @@ def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence
     A tokenizer without a template gets the contents, each ended by a newline, after its own beginning-of-text token.
     Models that can think aloud first are asked not to: the answer follows at once, as it was trained. A conversation
     of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
-    has none. What follows is plain text, without the roles and standing instructions of a template. A last turn of the
-    assistant is left open: the answer goes on from it.
+    has none. What follows is plain text, without the roles and standing instructions of a template; so is the text of a
+    single turn of role DOCUMENT, which stands after that token. A last turn of the assistant is left open: the answer
+    goes on from it.
     """
     turns = [_turns(messages) for messages in conversations]
-    asked = iter(_by_template(tokenizer, [messages for messages in turns if messages]))
+    asked = iter(_by_template(tokenizer, [messages for messages in turns if not _plain(messages)]))
     start = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
-    return [next(asked) if messages else [start] for messages in turns]
+    return [[start, *_begin(tokenizer, messages)] if _plain(messages) else next(asked) for messages in turns]
+
+
+def _plain(messages: list[dict]) -> bool:
+    """Whether it is plain text, or the beginning of one, and no conversation."""
+    return not messages or messages[0]["role"] == DOCUMENT
+
+
+def _begin(tokenizer: "PreTrainedTokenizerBase", messages: list[dict]) -> list[int]:
+    return tokenizer(messages[0]["content"], add_special_tokens=False).input_ids if messages else []
 
 
 def _turns(messages: Sequence[dict]) -> list[dict]:

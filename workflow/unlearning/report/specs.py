@@ -48,6 +48,8 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "rr": {"": "lower"}, "robustness": {"": "higher"}, "reasoning": {"": "higher"},
     "mmlu": {"": "higher"},
     "regurgitation": {"forget": "lower", "": "higher"}, "regurgitation_f": {"forget": "lower", "": "higher"},
+    "knowmem": {"forget": "lower", "": "higher", "nonmember": "none"},
+    "verbmem": {"forget": "lower", "": "higher", "nonmember": "none"},
     "knowledge": {"forget": "lower", "": "higher"}, "knowledge_tolerant": {"forget": "lower", "": "higher"},
     "mia_final": {"": "higher"}, "task_aggregate": {"": "higher"}, "final": {"": "higher"},
     "judge": {"forget": "lower", "": "higher", "nonmember": "none"},

@@ -15,7 +15,7 @@ def apart(view: View) -> View:
     Left out are the items that the run was not asked, and of every table the rows about these.
     """
     mixed = view.items["parts"].map(len) > 0
-    single = view.items[~mixed & view.items["item_id"].isin(_asked(view.run))]
+    single = view.items[~mixed & _asked(view)]
     alone = _with(view, single, lambda table: table[table["item_id"].isin(single["item_id"])])
     told = view.run.answers
     if not mixed.any() or told is None or not told["item_id"].isin(view.items.loc[mixed, "item_id"]).any():
@@ -33,10 +33,10 @@ def apart(view: View) -> View:
     return replace(alone, joint=_with(view, parts, of_parts))
 
 
-def _asked(tables: Tables) -> pd.Series:
-    """The items with an answer or, as bare documents have none, a likelihood."""
-    told = [table["item_id"] for table in (tables.answers, tables.likelihoods) if table is not None]
-    return pd.concat(told)
+def _asked(view: View) -> pd.Series:
+    """Of each item, whether any table of the run is about it; a run of no such table is asked all."""
+    told = [table["item_id"] for table in vars(view.run).values() if table is not None and "item_id" in table]
+    return view.items["item_id"].isin(pd.concat(told) if told else view.items["item_id"])
 
 
 def _with(view: View, items: pd.DataFrame, change: Callable[[pd.DataFrame], pd.DataFrame]) -> View:

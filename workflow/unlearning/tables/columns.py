@@ -9,6 +9,8 @@ INT = pa.int32()
 REAL = pa.float64()
 TEXTS = pa.list_(TEXT)
 MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
+DOCUMENT = "document"
+"""The role of a turn that is the beginning of a plain text, which the answer goes on with: no conversation."""
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", TEXT)])
 CANDIDATES = pa.list_(pa.struct([("name", TEXT), ("text", TEXT)]))
 FIGURES = pa.list_(pa.struct([("name", TEXT), ("value", REAL)]))

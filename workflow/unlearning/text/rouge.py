@@ -34,15 +34,15 @@ def rouge_l(reference: Sequence[str], answer: Sequence[str]) -> tuple[float, flo
     return common / len(reference), 2 * common / (len(reference) + len(answer))
 
 
-def tokenizer(language: str) -> Callable[[str], list[str]]:
-    """The tokenizer for `language`: rouge-score's with Porter stems for "en", ours for all others."""
+def tokenizer(language: str, stems: bool = True) -> Callable[[str], list[str]]:
+    """The tokenizer for `language`: rouge-score's for "en", with Porter stems or without, ours for all others."""
     if language == "en":
-        return _english()
+        return _english(stems)
     return lambda text: tokens(normalise(text), language)
 
 
 @functools.cache
-def _english() -> Callable[[str], list[str]]:
+def _english(stems: bool) -> Callable[[str], list[str]]:
     with leaving_out("scipy", "sklearn"):  # nltk imports both for parts that are not used here: 2 s a job
         from nltk.stem import porter
         from rouge_score import tokenize
@@ -52,4 +52,4 @@ def _english() -> Callable[[str], list[str]]:
 
         stem = staticmethod(functools.lru_cache(maxsize=100_000)(porter.PorterStemmer().stem))
 
-    return lambda text: tokenize.tokenize(text, Stemmer)
+    return lambda text: tokenize.tokenize(text, Stemmer if stems else None)
