@@ -64,8 +64,8 @@ def small(show, make, folder: Path) -> None:
     figure = value("target", "fis", task="judge")
     show("target: FIS by the judge (it tells in mixed prompts what it will have to forget)", figure, ">= 0.75",
          figure >= 0.75)  # fmt: skip
-    figure = value("retrain", "seps")
-    show("retrained: SEPS", figure, ">= 0.5", figure >= 0.5)
+    figure = value("retrain", "seps", task="judge")
+    show("retrained: SEPS by the judge", figure, ">= 0.8", figure >= 0.8)
     done = {method for method in METHODS if all(value(method, m) >= 0 for m in ("mu", "fe", "seps", "h_avg"))}
     show("methods with MU, FE, SEPS and H-Avg", len(done), "= 12", len(done) == 12)
     ours, others = value("mp_idk", "seps"), {method: value(method, "seps") for method in TARGETED}
