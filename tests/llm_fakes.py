@@ -14,6 +14,19 @@ from unlearning.llm.store import Store
 ASK = Prompt("ask", "v1", "You translate.", "Translate {{ text }}.", "translation")
 
 
+def once(ident, said, role):
+    """A fault: `said` to `role` at the first attempt at `ident`."""
+    seen = []
+
+    def fault(asked, inputs):
+        if asked == ident and inputs["role"] == role and not seen:
+            seen.append(1)
+            return said
+        return None
+
+    return fault
+
+
 class Counting:
     """Answers in reverse order of what is in flight (`window` requests), and notes every request it was sent."""
 

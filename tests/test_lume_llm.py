@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from llm_fakes import once
 from lume_independent import violations
 from lume_llm_fakes import GRAMMARS, LumeModel, asking, fields_of, tools
 from unlearning.data.lume import layout
@@ -20,19 +21,6 @@ def told(fault=lambda ident, inputs: None, sizes=(1, 2), max_rounds=2):
     """(what was written of task 1, the model)."""
     model = LumeModel(fault)
     return write_stories(sizes, GRAMMARS, tools(model, max_rounds), 0), model
-
-
-def once(ident, said, role):
-    """A fault: `said` to `role` at the first attempt at `ident`."""
-    seen = []
-
-    def fault(asked, inputs):
-        if asked == ident and inputs["role"] == role and not seen:
-            seen.append(1)
-            return said
-        return None
-
-    return fault
 
 
 def always(ident, said, role):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from llm_fakes import once
 from mu2_llm_fakes import PROMPTS, Model
 from mu2_sources import ROOT
 from unlearning.data import llm_tools
@@ -111,19 +112,6 @@ def told(fault=lambda ident, inputs: None, n=6, max_rounds=2):
     return write("biology", FACTS["biology"], n, tools, 0), model
 
 
-def once(role, said, ident="biology/001"):
-    """A fault: `said` to `role` at the first question about `ident`."""
-    seen = []
-
-    def fault(asked, inputs):
-        if asked == ident and inputs["role"] == role and not seen:
-            seen.append(1)
-            return said
-        return None
-
-    return fault
-
-
 def test_questions_are_written_and_answered_once_where_nothing_is_wrong(tmp_path):
     made, model = told()
     assert model.asked() == dict.fromkeys(ROLES, 6) and made.rejected.empty
@@ -154,7 +142,7 @@ PLANTED = {
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_mistake_is_refused_told_and_mended_in_the_next_round(name):
     role, said, check, why = PLANTED[name]
-    made, model = told(once(role, said))
+    made, model = told(once("biology/001", said, role))
     assert list(made.choices["question_id"]) == [f"biology/{i:03d}" for i in range(6)]
     (row,) = made.rejected.to_dict("records")
     assert (row["id"], row["check"], row["round"]) == ("biology/001", check, 1) and why in row["reason"]

@@ -18,6 +18,7 @@ def leak_questions_llm(
     from unlearning.data.leak.select import balanced
     from unlearning.data.leak.templates import read_phrases
     from unlearning.data.llm_tools import open_tools
+    from unlearning.data.refused import counted
     from unlearning.tables.artifacts import read_table, write_table
 
     known, phrases = read_table(facts, "facts"), read_phrases(templates, frames, general_rules)
@@ -34,8 +35,8 @@ def leak_questions_llm(
         write_table(getattr(found, name), path, name)
     write_table(asker.usage(), usage, "usage")
     print(counts.pivot(index="type", columns="step", values="n").to_string())
-    for check, rows in found.rejected.groupby("check"):
-        print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
+    for line in counted(found.rejected):
+        print(line)
     return asker.whole
 
 

@@ -23,6 +23,7 @@ def lume_documents_llm(
     from unlearning.data.lume.questions_llm import replaced
     from unlearning.data.lume.real import read_biographies, sample
     from unlearning.data.lume.writing_llm import write_people, write_stories
+    from unlearning.data.refused import counted
     from unlearning.tables.artifacts import write_table
 
     (folder,) = {Path(path).parent for path in grammars}
@@ -44,8 +45,8 @@ def lume_documents_llm(
     write_table(pd.concat([part.rounds for part in written], ignore_index=True), rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{len(made.documents)} documents")
-    for check, rows in made.rejected.groupby("check"):
-        print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
+    for line in counted(made.rejected):
+        print(line)
     return asker.whole
 
 

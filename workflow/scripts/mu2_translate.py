@@ -21,6 +21,7 @@ def mu2_translate(
     from unlearning.data.context import offline_context
     from unlearning.data.languages import known, read_languages
     from unlearning.data.phrasebook import read_phrasebook, read_pools, translate
+    from unlearning.data.refused import counted
     from unlearning.review.apply import check_reviewed
     from unlearning.review.decisions import decisions
     from unlearning.tables.artifacts import read_table, write_table
@@ -36,8 +37,8 @@ def mu2_translate(
     write_table(refused, rejected, "rejected")
     print(f"{language}: {len(kept)} pairs pass every check, {refused['id'].nunique()} are refused")
     print(f"  people decided about {len(said)} of them", *notes, sep="\n  ")
-    for check, rows in refused.groupby("check"):
-        print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
+    for line in counted(refused):
+        print(line)
 
 
 if __name__ == "__main__":

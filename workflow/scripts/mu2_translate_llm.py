@@ -18,6 +18,7 @@ def mu2_translate_llm(
     from unlearning.data.pairs_llm import translate_pairs
     from unlearning.data.phrasebook import read_pools
     from unlearning.data.refine import check_english
+    from unlearning.data.refused import counted
     from unlearning.data.reviewed import notes
     from unlearning.review.decisions import decisions
     from unlearning.tables.artifacts import read_table, write_table
@@ -42,8 +43,8 @@ def mu2_translate_llm(
     print(f"  people decided about {len(said)} of them", *notes(rows, said, built.rejected), sep="\n  ")
     if built.pairs.empty:
         print(f"WARNING: no pair was accepted in {language}: the data will have no question in it. The checks:")
-    for check, rows in built.rejected.groupby("check"):
-        print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
+    for line in counted(built.rejected):
+        print(line)
     return asker.whole
 
 

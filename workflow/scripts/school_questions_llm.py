@@ -11,6 +11,7 @@ def school_questions_llm(
     on where it was. Returns whether no prompt was refused.
     """
     from unlearning.data.llm_tools import open_tools
+    from unlearning.data.refused import counted
     from unlearning.data.school import read_facts
     from unlearning.data.school_llm import write
     from unlearning.tables.artifacts import write_table
@@ -22,8 +23,8 @@ def school_questions_llm(
     write_table(written.rounds, rounds, "rounds")
     write_table(asker.usage(), usage, "usage")
     print(f"{len(written.choices)} of {n} questions")
-    for check, rows in written.rejected.groupby("check"):
-        print(f"  {check}: {len(rows)}, first: {rows['reason'].iloc[0]}")
+    for line in counted(written.rejected):
+        print(line)
     return asker.whole
 
 

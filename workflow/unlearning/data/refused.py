@@ -1,4 +1,4 @@
-"""Rows of table `rejected`, and the table of them."""
+"""Rows of table `rejected`, the table of them, and what a job says of it."""
 
 import json
 
@@ -17,3 +17,9 @@ def refusal(ident: str, check: str, why: str, round_: int, **content: object) ->
 def rejected(rows: list[tuple]) -> pd.DataFrame:
     """Table `rejected` of `rows`."""
     return pd.DataFrame(rows, columns=COLUMNS).astype({"round": "int32"})
+
+
+def counted(rejected: pd.DataFrame) -> list[str]:
+    """A line for each check that refused something: how often, and the first reason."""
+    rows = rejected.groupby("check")["reason"].agg(["size", "first"])
+    return [f"  {check}: {n}, first: {first}" for check, n, first in rows.itertuples()]
