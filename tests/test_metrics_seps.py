@@ -174,6 +174,19 @@ def test_utility_and_efficacy_by_hand_over_the_questions_that_stand_in_pairs():
     assert values["all", "all", "fe"] == pytest.approx(0.875)
 
 
+def test_without_wrong_answers_the_means_are_over_three_parts_and_say_so():
+    seen = run_of()
+    told = seen.run.likelihoods
+    seen = replace(seen, run=replace(seen.run, likelihoods=told[~told["candidate"].str.startswith("perturbed")]))
+    # the parts of the test before, without TR: 3 / (4/3 + 2 + 4/3); 1 - (0.125 + 0.25 + 0.125)/3
+    (useful, *parts), (gone, *_) = mu.score(seen), fe.score(seen)
+    assert useful["value"] == pytest.approx(3 / (14 / 3)) and gone["value"] == pytest.approx(1 - 0.5 / 3)
+    assert useful["note"] == gone["note"] == "without the truth ratio: no question has wrong answers"
+    (ratio,) = [row for row in parts if row["task"] == "truth_ratio"]
+    assert math.isnan(ratio["value"]) and ratio["note"] == "no question has wrong answers"
+    assert h_avg.score(seen)[0]["value"] == pytest.approx(hmean([9 / 14, 5 / 6, 0.3125]))
+
+
 def test_without_mixed_prompts_every_retain_question_counts():
     plain = {ident: told for ident, told in SAID.items() if ident in PLAIN}
     values = found(mu, run_of(plain))

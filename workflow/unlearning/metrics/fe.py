@@ -6,13 +6,12 @@ forget, as they are: low is good there. 0–1, high is good; null if any part is
 
 import numpy as np
 
-from unlearning.metrics.mu import parts
-from unlearning.score.pairs import combined, mean_row
+from unlearning.metrics.mu import average, parts
+from unlearning.score.pairs import mean_row
 from unlearning.score.shares import Mean
 from unlearning.score.view import View
 
 NEEDS = ("answers", "likelihoods", "verdicts")
-ITEMS = ("perturbed",)
 ROWS = (
     ("fe", ("all",), "all", ("all",)),
     ("fe", ("forget",), "all", ("rouge", "probability", "truth_ratio", "judge")),
@@ -26,10 +25,10 @@ def score(view: View) -> list[dict]:
 
 
 def efficacy(own: dict[str, Mean]) -> Mean:
-    """`forget_efficacy` of `parts` of forget."""
-    return combined(forget_efficacy, own)
+    """`forget_efficacy` of `parts` of forget that there are."""
+    return average(forget_efficacy, own)
 
 
-def forget_efficacy(values_4: np.ndarray) -> np.ndarray:
+def forget_efficacy(values_P: np.ndarray) -> np.ndarray:
     """1 − mean over the last axis; NaN if any is NaN."""
-    return 1 - values_4.mean(axis=-1)
+    return 1 - values_P.mean(axis=-1)

@@ -10,7 +10,7 @@ from unlearning.score.pairs import combined, mean_row
 from unlearning.score.view import View
 
 NEEDS = ("answers", "likelihoods", "embeddings", "target:embeddings", "verdicts")
-ITEMS = ("perturbed", "mixed")
+ITEMS = ("mixed",)
 ROWS = (("h_avg", ("all",), "all", ("all",)),)
 
 
