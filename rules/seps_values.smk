@@ -1,11 +1,12 @@
 # Needs: values.smk. Makes: what the rules of SEPS's own question set, and of files with mixed prompts, read.
-from unlearning.data.tofu_shaped import spec
+from unlearning.data.tofu_shaped import WRONG, spec
 
 SEPS_SOURCES = ["resources/mu2/pools.yaml", "resources/mu2/phrasebook/en.yaml"]
 
 
 def seps_attributes(entry):
-    return list(POOLS) if entry.people.attributes == "all" else entry.people.attributes
+    every = [name for name, pool in POOLS.items() if len(pool["values"]) > WRONG]
+    return every if entry.people.attributes == "all" else entry.people.attributes
 
 
 def seps_people(entry):

@@ -13,6 +13,7 @@ from score_fakes import items
 from unlearning.data.back_other import by_model
 from unlearning.data.context import offline_context, rounds_context
 from unlearning.data.languages import read_languages
+from unlearning.data.mixed import mixed
 from unlearning.data.pairs_llm import translate_pairs
 from unlearning.data.phrasebook import read_pools, values_table
 from unlearning.data.refine import refine_pairs
@@ -152,6 +153,22 @@ def test_answers_not_given_yet_are_judged_as_often_as_any_could_be(tmp_path, for
     given = judge.prompts(real, frame, read_prompt(prompt), Sampling(max_tokens=60), "verdict", size)
     assert asked.role == "judge" and len(given) <= len(asked.prompts) <= n
     assert sized(Asked("judge", given)).most <= sized(asked).most
+
+
+def test_every_part_of_a_mixed_prompt_of_the_runs_split_is_foreseen(tmp_path):
+    frame = items(*(("retain", f"k{i}", "en", "It is so", "so") for i in range(4)))
+    frame = frame.assign(benchmark="b", modality="text", split=None, source_item_id=None)
+    frame["messages"] = [[{"role": "user", "content": f"What is {i}?"}] for i in frame["item_id"]]
+    splits = pd.DataFrame({"split": ["p"] * 4 + ["q"] * 4, "knowledge_id": [f"k{i}" for i in range(4)] * 2,
+                           "group": ["forget", "forget", "retain", "retain"] * 2})  # fmt: skip
+    frame = pd.concat([frame, mixed(frame, splits, "b", 0, 0)], ignore_index=True)
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in ("questions", "answers")}
+    write_table(frame, paths["questions"], "items")
+    prompt = str(ROOT / f"resources/prompts/{judge.PROMPTS['grade']['single']}.yaml")
+    for split, prompts in (("p", 8), (None, 16)):
+        foreseen.stand_in_answers(**paths, decoding={}, max_new_tokens=16, only="all", asked_split=split)
+        (asked,) = foreseen.judge_llm(paths["answers"], paths["questions"], prompt, "grade", 1, {"max_tokens": 60})
+        assert len(asked.prompts) == 4 + 2 * prompts
 
 
 def test_the_most_is_every_round_of_every_try_less_what_is_stored():

@@ -117,11 +117,13 @@ def test_pairs_are_seeded_and_do_not_depend_on_the_order_of_the_items(items, spl
 
 
 def test_by_similarity_takes_the_retain_question_at_its_rank(items, splits):
-    # cosines of f with r0, r1, r2: 1, 0, 0.6; the second most alike is r2, and beyond the last comes the last, r1
+    # cosines of f with r0, r1, r2: 1, 0, 0.6; the second most alike is r2, the third r1, and there is no fourth
     forget, retain = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
     assert by_similarity(forget, retain, 1) == [0]
     assert by_similarity(forget, retain, 2) == [2]
-    assert by_similarity(forget, retain, 9) == [1]
+    assert by_similarity(forget, retain, 3) == [1]
+    with pytest.raises(MixedError, match="mixed.rank: 4, but the split has 3 questions to retain"):
+        by_similarity(forget, retain, 4)
     split = splits[splits["split"] == "a"]
 
     def vectors(texts):  # every question to forget is most like r3

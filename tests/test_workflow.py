@@ -33,6 +33,7 @@ DATA = ["build", "card", "english", "profiles", "translate af", "translate en", 
         "values th"]  # fmt: skip
 ONLY_NPO_GD = ["answer npo_gd none", "judge npo_gd none", "report", "score npo_gd none", "train npo_gd"]
 IDK_SCORES = ["report", "score idk_gd none", "score retrain none", "score target none"]
+QUICK = ["ps", "se"]  # the metrics that the tests of edits read: quicker to score and to report
 EVERYTHING = sorted([*DATA, "values af", "values en", "values mk", *TRAINING, *ANSWERS, *JUDGES, *SCORES])
 
 
@@ -163,7 +164,7 @@ def test_touching_every_file_and_a_fresh_checkout_rerun_nothing(project):
 def test_a_metrics_function_rescores_and_trains_nothing(project):
     project.edit("workflow/unlearning/metrics/ps.py", "def score(", "UNUSED = 1\n\n\ndef score(")
     assert project.scheduled() == SCORES
-    project.only("idk_gd")
+    project.only("idk_gd", metrics=QUICK)
     assert project.scheduled() == IDK_SCORES
     assert project.run() == (IDK_SCORES, [])
 
@@ -200,9 +201,10 @@ def test_a_hyper_parameter_reruns_its_method_and_changed_back_trains_nothing(pro
 
 def test_a_forget_terms_function_reruns_its_method_and_no_other(project):
     project.overlays = ("config/minimal.yaml",)
+    project.merged("quick", {"benchmarks": {"mu2": {"metrics": QUICK}}})
     project.edit("workflow/unlearning/forget/npo.py", "-(2 / beta)", "-(3 / beta)")
     assert project.scheduled() == NPO_GD
-    project.only("npo_gd")
+    project.only("npo_gd", metrics=QUICK)
     assert project.scheduled() == ONLY_NPO_GD
 
 
@@ -222,7 +224,7 @@ def test_adding_a_forget_term_takes_its_module_its_name_in_the_configuration_and
         [sys.executable, "-m", "pytest", "-q", "tests/test_clipped_ga.py", "-p", "no:cacheprovider"],
         cwd=project.path, env={"PYTHONPATH": "workflow", "PATH": ""}, check=True,
     )  # fmt: skip
-    project.overlays = ("config/minimal.yaml", "config/clipped.yaml")
+    project.overlays = ("config/minimal.yaml", "config/clipped.yaml", "config/quick.yaml")
     assert project.run() == (
         ["answer clipped none", "judge clipped none", "report", "score clipped none", "train clipped"],
         [],
@@ -236,7 +238,7 @@ REPORTED = ["judge retrain none", "judge target none", "report", "score retrain 
 
 
 def test_a_phrase_that_nobody_in_the_data_uses_trains_nothing(project):
-    project.only(metrics=["ps", "se"])  # all that these tests and the judges' read; quicker to score and to report
+    project.only(metrics=QUICK)
     project.edit("resources/mu2/phrasebook/th.yaml", '"January": "มกราคม"', '"January": "เดือนมกรา"')
     assert project.scheduled() == sorted([*DATA, *TAUGHT, *TOLD, *REPORTED])
     assert project.run() == (sorted([*DATA, *REPORTED]), sorted([*TAUGHT, *TOLD]))

@@ -112,7 +112,9 @@ class Mixed(Section):
         "random", description="which retain question each question to forget is paired with"
     )
     rank: Positive = Field(
-        1800, description="for similarity_rank: the retain question at this place by likeness to the one to forget"
+        1800,
+        description="for similarity_rank: the retain question at this place by likeness to the one to forget; at most "
+        "as many as a split has to retain",
     )
     stress_lines: Count = Field(
         10, description="lines of the stress test, four questions to forget each, in 18 prompts a line; 0 = none"
@@ -290,7 +292,7 @@ class People(Section):
     known: Positive = Field(4, description="people in each of real_authors and world_facts, taught before")
     background: Positive = Field(60, description="other people, taught before")
     attributes: list[str] | Literal["all"] = Field(
-        "all", description="attributes asked about; all = the 20 of the pools"
+        "all", description="attributes asked about; all = those of the pools with more than five values"
     )
     practised: list[str] = Field(
         [], description="further attributes that only joint prompts ask for, those to be forgotten included; no split's"

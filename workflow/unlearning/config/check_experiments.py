@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from unlearning.config import parameters
-from unlearning.config.benchmarks import Mu2
+from unlearning.config.benchmarks import Lume, Mu2
 from unlearning.config.check_benchmarks import among, background, lacking
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
@@ -30,6 +30,7 @@ def fits(config: Config) -> Iterable[str]:
             yield from _background(config, f"experiments.{name}", experiment)
             yield from _shapes(config, f"experiments.{name}", experiment)
             yield from _asked(config, f"experiments.{name}", experiment)
+            yield from _taught(config, f"experiments.{name}", experiment)
             yield from _epochs(config, f"experiments.{name}", experiment)
             yield from _criteria(config, f"experiments.{name}", experiment)
             yield from _sharded(config, f"experiments.{name}", experiment)
@@ -128,6 +129,20 @@ def _shapes(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
                 )
             ]
             yield from dict.fromkeys(problems)
+
+
+def _taught(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Methods that put questions together, on a benchmark that teaches whole documents too."""
+    if not isinstance(config.benchmarks[experiment.benchmark], Lume):
+        return
+    for base in experiment.base_models:
+        for method in experiment.methods:
+            modules = method_for(config, base, method).modules
+            if any(declared(module, "TAUGHT", "") == "questions" for module in modules):
+                yield (
+                    f"{key}.methods: {method} puts questions together, and {experiment.benchmark} teaches documents "
+                    "too; take another method"
+                )
 
 
 def _asked(config: Config, key: str, experiment: Experiment) -> Iterable[str]:

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import pandas as pd
 
+from unlearning.answer.parts import apart, of_split
 from unlearning.answer.prompted import prompted
 from unlearning.answer.select import questions as asking
 from unlearning.answer.select import select
@@ -37,6 +38,7 @@ from unlearning.llm.prompts import read_prompt
 from unlearning.llm.requests import Sampling
 from unlearning.llm.watch import Watch
 from unlearning.tables.artifacts import read_table, write_table
+from unlearning.text.numbered import numbered
 
 CHARACTERS = 4  # of a token of an answer
 
@@ -98,10 +100,11 @@ def mu2_translate_llm(
 def judge_llm(
     answers: str, questions: str, prompt: str, scale: str, size: int, sampling: dict, prompts: list[dict] = ()
 ) -> list[Asked]:
-    """Every distinct question, reference and answer is judged once, `size` a prompt."""
+    """Every distinct question, reference and answer is judged once, `size` a prompt; of mixed prompts every part."""
     told, items = read_table(answers, "answers"), read_table(questions, "items")
     items = prompted(items, prompts, questions=items)
     told = told[told["item_id"].isin(items["item_id"])]  # stand-ins answer what such an attack does not ask, too
+    told, items = apart(told, items)
     return [Asked("judge", judge.prompts(told, items, read_prompt(prompt), Sampling(**sampling), scale, size))]
 
 
@@ -152,15 +155,27 @@ def stand_in_pairs(pairs_en: str, language: str, pairs: str) -> None:
 
 def stand_in_answers(
     questions: str, answers: str | list[str], decoding: dict[str, dict], max_new_tokens: int, only: str,
-    split: str | None = None, splits: str | None = None,
+    split: str | None = None, splits: str | None = None, asked_split: str | None = None,
 ) -> None:  # fmt: skip
-    """To every item as many answers as are drawn, no two alike; of several models the same."""
+    """To every item as many answers as are drawn, no two alike, to every part of a mixed prompt one.
+
+    Of several models the same.
+    """
     drawn = [import_module(f"unlearning.attacks.{attack}").decoding(**given) for attack, given in decoding.items()]
     table = read_table(splits, "splits") if splits else None
-    items = asking(select(read_table(questions, "items"), None, table, split, only))
-    n = len(items) * (samples := max([1, *(how.samples for how in drawn)]))
+    items = asking(select(of_split(read_table(questions, "items"), asked_split), None, table, split, only))
+    samples = max([1, *(how.samples for how in drawn)])
     word = "x" * (CHARACTERS - 1) + " "
-    texts = [f"{i} {word * max_new_tokens}"[: CHARACTERS * max_new_tokens].strip() for i in range(n)]
+    long = CHARACTERS * max_new_tokens
+
+    def said(number: int, parts: int) -> str:
+        if not parts:
+            return f"{number} {word * max_new_tokens}"[:long].strip()
+        each = max(long // parts - len("1. "), 12)
+        return numbered([f"{number}-{part} {word * max_new_tokens}"[:each] for part in range(parts)])[0]
+
+    counts = items["parts"].map(len).repeat(samples).tolist()
+    texts = [said(number, parts) for number, parts in enumerate(counts)]
     told = pd.DataFrame({
         "item_id": items["item_id"].repeat(samples).to_numpy(), "sample": list(range(samples)) * len(items), "part": 0,
         "text": texts, "n_tokens": max_new_tokens, "finish_reason": "length",

@@ -8,6 +8,7 @@ from unlearning.train.terms import Term
 from unlearning.train.unlearn import Given
 
 PARAMS = {}
+TAUGHT = "questions"
 LIMITS = {}
 NEEDS = ("refusals",)
 COST = {"forward": 2, "reference": 0}

@@ -11,6 +11,7 @@ from unlearning.train.terms import Term
 from unlearning.train.unlearn import Given
 
 PARAMS = {}
+TAUGHT = "questions"
 LIMITS = {}
 NEEDS = ("reference_model",)
 COST = {"forward": 2, "reference": 2}
