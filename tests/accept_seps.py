@@ -102,7 +102,7 @@ def proofs(show, folder: Path) -> None:
     """The tests of SEPS's data, scores and report."""
     files = sorted(str(p.relative_to(folder)) for p in (folder / "tests").glob("test_*seps*.py"))
     done = subprocess.run(
-        [folder / ".venv/bin/python", "-m", "pytest", "-q", *files], cwd=folder, capture_output=True, text=True
+        [folder / ".venv/bin/python", "-m", "pytest", *files], cwd=folder, capture_output=True, text=True
     )
     last = done.stdout.strip().splitlines()[-1].strip("= ")
     show(f"tests of SEPS, {len(files)} files", last, "0 failed", done.returncode == 0)

@@ -43,7 +43,8 @@ def test_what_the_data_offer():
     def built(**keys):
         return load(config(keys)).benchmarks["lume"]
 
-    assert offers(built()) == {"nonmember"} and offers(built(nonmembers=0, metrics=["knowledge"])) == set()
+    assert offers(built()) == {"documents", "nonmember"}
+    assert offers(built(nonmembers=0, metrics=["knowledge"])) == {"documents"}
     assert among(built(), ["default"]) == {"languages": {"en"}, "groups": {"retain", "nonmember"}}
     assert not background(built()) and background(built(sizes={"task2": SIZE | {"background": 4}}))
     assert "mmlu" in offers(built(harness={"mmlu": {"tasks": ["mmlu"]}}))

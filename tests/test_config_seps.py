@@ -50,6 +50,7 @@ BAD = [
     ),
     ({"forget": {"p": 3, "q": 1}}, r"stress_lines: 2 lines take 8 .* split q has 3"),
     ({"forget": {"p": 10}}, r"seps.forget.p: 10 people to forget leave none of the 10 memorised"),
+    ({"metrics": ["knowledge"]}, r"knowledge needs LUME's prompts about documents .a seps benchmark has none."),
     ({"mixed": {"stress_lines": 0}, "metrics": ["stress"]}, r"stress needs the stress test .*mixed.stress_lines"),
 ]
 

@@ -21,6 +21,7 @@ OFFERS = {
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
     "passages": ("passages to go on with", {"files": "columns.prompt and columns.continuation"}),
     "options": ("options to choose from", {"files": "columns.options"}),
+    "documents": ("LUME's prompts about documents", {"lume": "sizes"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
@@ -81,7 +82,8 @@ def offers(benchmark: Benchmark) -> set[str]:
     if isinstance(benchmark, Leak):
         return {"value", *second}
     if isinstance(benchmark, Lume):
-        return second | ({"nonmember"} if benchmark.nonmembers and benchmark.route != "published" else set())
+        there = {"nonmember"} if benchmark.nonmembers and benchmark.route != "published" else set()
+        return {"documents"} | second | there
     mixed = {"mixed", *(["stress"] if benchmark.mixed.stress_lines else [])} if benchmark.mixed else set()
     if isinstance(benchmark, Seps):
         return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}

@@ -13,7 +13,10 @@ from unlearning.score.rows import row
 from unlearning.score.view import View
 
 NEEDS = ("answers", "likelihoods")  # and harness, which the metric mmlu brings
-ITEMS = ("nonmember",)
+ITEMS = (
+    "documents",
+    "nonmember",
+)
 ROWS = (("final", ("all",), "all", ("all",)),)
 NO_MMLU = "no mmlu: list the metric mmlu and say under harness.mmlu which questions; none are asked under an attack"
 

@@ -17,6 +17,7 @@ from unlearning.score.view import View
 from unlearning.text.fields import gives
 
 NEEDS = ("answers",)
+ITEMS = ("documents",)
 ROWS = (("knowledge", "asked", "pairs", "knowledge"), ("knowledge_tolerant", "asked", "pairs", "knowledge"))
 
 

@@ -11,6 +11,7 @@ from unlearning.score.tasks import of_prompts
 from unlearning.score.view import View
 
 NEEDS = ("answers",)
+ITEMS = ("documents",)
 ROWS = (("regurgitation", "asked", "pairs", "completion"), ("regurgitation_f", "asked", "pairs", "completion"))
 
 

@@ -17,6 +17,7 @@ from unlearning.score.shares import Cells
 from unlearning.score.view import View
 
 NEEDS = ("answers",)
+ITEMS = ("documents",)
 ROWS = (
     (
         "task_aggregate",
