@@ -13,7 +13,7 @@ OVERLAY = {
     "base_models": {
         "local": {
             "name": "checkpoint",
-            "target": {"epochs": 6, "batch_size": 16, "lr": 1e-2},
+            "target": {"epochs": 20, "batch_size": 16, "lr": 1e-2},
             "methods": {"npo_gd": {"epochs": 2, "batch_size": 4, "lr": 1e-3, "lora": {"r": 8, "alpha": 16}}},
         }
     },
