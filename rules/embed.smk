@@ -22,7 +22,7 @@ rule embed:
         "../workflow/scripts/embed.py"
 
 
-rule embed_references:
+use rule embed as embed_references with:
     input:
         questions="results/data/{benchmark}/{cut}/{setting}/items.parquet",
     output:
@@ -31,14 +31,5 @@ rule embed_references:
         "results/logs/data/{benchmark}/{cut}/{setting}/embed.log",
     benchmark:
         "results/benchmarks/data/{benchmark}/{cut}/{setting}/embed_references.tsv"
-    conda:
-        "../envs/environment.yaml"
-    threads: CONFIG.threads.answer
-    resources:
-        gpu=CONFIG.gpus.answer,
-    params:
-        job=lambda w: job("embed.py", **embed_values(w)),
     message:
         "Embedding the right answers of {wildcards.benchmark}"
-    script:
-        "../workflow/scripts/embed.py"

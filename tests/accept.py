@@ -307,20 +307,20 @@ def main() -> None:
         if "leak" in wanted:
             leak = clone(work / "leak")
             accept_leak.mquake(show, accept_methods.benchmark, leak)
-            accept_leak.proofs(show, leak)
+            accept_methods.proofs(show, leak, "leak", accept_leak.FOLDER.parents[1])
         if "lume" in wanted:
             lume = clone(work / "lume")
             accept_lume.construction(show, accept_methods.benchmark, lume)
             accept_lume.small(show, make, lume)
             accept_lume.published(show, make, lume)
             accept_methods.benchmark(show, lume, "lume_scoring", 4)
-            accept_lume.proofs(show, lume)
+            accept_methods.proofs(show, lume, "lume", accept_lume.FOLDER.parents[1])
         if "seps" in wanted:
             seps = clone(work / "seps")
             accept_seps.tables(show)
             accept_seps.small(show, make, seps)
             accept_seps.tofu(show, make, seps)
-            accept_seps.proofs(show, seps)
+            accept_methods.proofs(show, seps, "seps", accept_seps.FOLDER.parents[1])
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

@@ -52,16 +52,6 @@ def independent(show, folder: Path, made: str, what: str) -> None:
     show(f"{what}: independent check: {said}", done.returncode, "= 0", done.returncode == 0)
 
 
-def proofs(show, folder: Path) -> None:
-    """The tests of matchers, checks (hand-made adversarial questions among them) and MQuAKE's traps, none left out."""
-    names = sorted(str(path.relative_to(folder)) for path in (folder / "tests").glob("test_leak_*.py"))
-    environment = os.environ | {"UNLEARNING_SHARED": str(FOLDER.parents[1])}
-    done = subprocess.run([sys.executable, "-m", "pytest", *names], cwd=folder, capture_output=True, text=True,
-                          env=environment)  # fmt: skip
-    said = done.stdout.strip().splitlines()[-1]
-    show(f"leak tests: {said}", done.returncode, "= 0", done.returncode == 0 and "skipped" not in said)
-
-
 def default(show, scores, folder: Path) -> None:
     """What the default's model answers before unlearning, by type; six methods, three attacks."""
     s = scores(folder)

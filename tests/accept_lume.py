@@ -3,9 +3,6 @@
 import base64
 import json
 import os
-import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -110,14 +107,3 @@ def published(show, make, folder: Path) -> None:
     page = (folder / REPORT / "index.html").read_text(encoding="utf-8")
     show("published: in the report", "published" in page, "True", "published" in page)
     show("published rows end to end, seconds", seconds, "< 600", seconds < 600)
-
-
-def proofs(show, folder: Path) -> None:
-    """The tests of LUME, none left out."""
-    names = sorted(str(path.relative_to(folder)) for path in (folder / "tests").glob("test_*lume*.py"))
-    environment = os.environ | {"UNLEARNING_SHARED": str(FOLDER.parents[1])}
-    done = subprocess.run([sys.executable, "-m", "pytest", *names], cwd=folder, capture_output=True, text=True,
-                          env=environment)  # fmt: skip
-    said = done.stdout.strip().splitlines()[-1]
-    show(f"{len(names)} files of LUME's tests: {re.sub('=+', '', said).strip()}", done.returncode, "= 0, none skipped",
-         done.returncode == 0 and "skipped" not in said)  # fmt: skip

@@ -54,3 +54,14 @@ def every(show, make, scores, folder: Path) -> None:
         if bare in methods and method.endswith(("_gd", "_kl")):
             what = f"{method}: retain PS; {bare} alone {kept[bare]:.3f}"
             show(what, kept[method], f"> {bare}'s", kept[method] > kept[bare])
+
+
+def proofs(show, folder: Path, of: str, shared: Path) -> None:
+    """The tests in the files named after `of`, with the public data in `shared`: all pass, none is left out."""
+    names = sorted(str(path.relative_to(folder)) for path in (folder / "tests").glob(f"test_*{of}*.py"))
+    environment = os.environ | {"UNLEARNING_SHARED": str(shared)}
+    done = subprocess.run([sys.executable, "-m", "pytest", *names], cwd=folder, capture_output=True, text=True,
+                          env=environment)  # fmt: skip
+    said = done.stdout.strip().splitlines()[-1].strip("= ")
+    show(f"{len(names)} files of tests of {of}: {said}", done.returncode, "= 0, none skipped",
+         done.returncode == 0 and "skipped" not in said)  # fmt: skip

@@ -1,7 +1,6 @@
 """The acceptance list on SEPS: the paper's tables, the small overlay with its twelve methods, TOFU's files."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -96,13 +95,3 @@ def tofu(show, make, folder: Path) -> None:
     rows = scores[(scores["benchmark"] == "tofu") & (scores["task"] == "all") & scores["metric"].isin(wanted)]
     got = set(rows.loc[rows["value"].notna() & (rows["method"] == "ga_gd"), "metric"])
     show("TOFU: numbers of the unlearned model", "+".join(sorted(got)), "all six", got == wanted)
-
-
-def proofs(show, folder: Path) -> None:
-    """The tests of SEPS's data, scores and report."""
-    files = sorted(str(p.relative_to(folder)) for p in (folder / "tests").glob("test_*seps*.py"))
-    done = subprocess.run(
-        [folder / ".venv/bin/python", "-m", "pytest", *files], cwd=folder, capture_output=True, text=True
-    )
-    last = done.stdout.strip().splitlines()[-1].strip("= ")
-    show(f"tests of SEPS, {len(files)} files", last, "0 failed", done.returncode == 0)

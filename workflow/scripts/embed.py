@@ -2,30 +2,28 @@
 
 
 def embed(
-    questions: str, embeddings: str, encoder: dict, device: str, threads: int, answers: str | list = (),
-    prompts: list[dict] = (),
+    questions: str, embeddings: str, encoder: dict, device: str, threads: int, answers: str | None = None
 ) -> None:  # fmt: skip
     """Write `embeddings` (Parquet) of table `answers`, pairs by their parts; without it of the references.
 
     `encoder`: name, revision and batch_size of a sentence-transformers model (see unlearning.answer.embed).
-    `prompts`: the attacks that changed what is right. EncoderError where there is no such model.
+    EncoderError where there is no such model.
     """
     from unlearning.models.optional import leave_out_unused
 
     leave_out_unused()
     from unlearning.answer.embed import embed as vectors
-    from unlearning.answer.parts import apart, plain, together
-    from unlearning.answer.prompted import prompted
+    from unlearning.answer.parts import apart, plain, stress_test, together
     from unlearning.tables.artifacts import read_table, write_table
 
     items = read_table(questions, "items")
     if answers:
         told, found = apart(read_table(answers, "answers"), items)
-        unread = found.loc[found["task"].str.startswith("stress_"), "item_id"]  # the stress test is judged only
+        unread = found.loc[stress_test(found), "item_id"]  # the stress test is judged only
         told = told[~told["item_id"].isin(unread)]
         rows = together(told)[["item_id", "sample", "part"]]
     else:
-        told = plain(prompted(items, prompts, questions=items)).rename(columns={"reference": "text"})
+        told = plain(items).rename(columns={"reference": "text"})
         rows = told[["item_id"]].assign(sample=0, part=0).astype({"sample": "int32", "part": "int32"})
     found = vectors(told["text"].tolist(), **encoder, device=device, threads=threads)
     write_table(rows.assign(embedding=found).reset_index(drop=True), embeddings, "embeddings")

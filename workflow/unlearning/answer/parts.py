@@ -15,6 +15,11 @@ def plain(items: pd.DataFrame) -> pd.DataFrame:
     return items[items["parts"].map(len) == 0]
 
 
+def stress_test(items: pd.DataFrame) -> pd.Series:
+    """Which of `items` are the stress test's prompts, or the questions inside them."""
+    return items["task"].str.startswith("stress_")
+
+
 def of_split(items: pd.DataFrame, split: str | None) -> pd.DataFrame:
     """The items that a run of `split` is asked: its own and those of every run; None: all."""
     return items if split is None else items[items["split"].isna() | (items["split"] == split)]
@@ -31,7 +36,7 @@ def part_items(items: pd.DataFrame) -> pd.DataFrame:
     told = pd.DataFrame(rows["parts"].tolist(), columns=["item_id", "group"])
     own = items.set_index("item_id").loc[told["item_id"]].reset_index(drop=True)
     task, name = rows["task"].to_numpy(dtype=object), np.char.mod("%d", slot).astype(object)
-    stress = rows["task"].str.startswith("stress_").to_numpy()
+    stress = stress_test(rows).to_numpy()
     return own.assign(
         item_id=rows["item_id"].to_numpy(dtype=object) + "#" + name,
         source_item_id=told["item_id"], group=told["group"], task=np.where(stress, task, task + "_" + name),

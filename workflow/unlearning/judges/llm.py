@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from unlearning.answer.parts import stress_test
 from unlearning.judges.rule import forms_of, places
 from unlearning.llm.prompts import Prompt, prompt_table
 from unlearning.llm.requests import Sampling
@@ -95,7 +96,7 @@ def _cases(answers: pd.DataFrame, items: pd.DataFrame, scale: str) -> tuple[pd.D
     questions = np.array([_question(messages) for messages in used["messages"]], dtype=object)
     frame = pd.DataFrame(
         {
-            "stress": (used["task"].str.startswith("stress_").to_numpy() & (scale == "grade"))[item],
+            "stress": (stress_test(used).to_numpy() & (scale == "grade"))[item],
             "place": at, "item_id": answers["item_id"].to_numpy(), "language": used["language"].to_numpy()[item],
             "question": questions[item], "reference": used["reference"].to_numpy()[item],
             "answer": answers["text"].str.strip().to_numpy(),
