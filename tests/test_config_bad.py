@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from configurations import DEFAULT, changed, parse
-from unlearning.config import benchmarks, fields, llm, methods, models, schema
+from unlearning.config import benchmarks, every_benchmark, fields, llm, methods, models, schema
 from unlearning.config.problems import ConfigError
 
 GA = {"forget": "ga", "lr": 1, "epochs": 1}
@@ -363,7 +363,12 @@ def made_of(value, annotation):
 
 
 def test_true_and_false_are_nowhere_taken_for_numbers():
-    sections = {c for m in (schema, benchmarks, models, methods, llm) for c in vars(m).values() if is_section(c)}
+    sections = {
+        c
+        for m in (schema, every_benchmark, benchmarks, models, methods, llm)
+        for c in vars(m).values()
+        if is_section(c)
+    }
     checked = 0
     for section in sections:
         for name, field in section.model_fields.items():

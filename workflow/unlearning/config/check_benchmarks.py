@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from unlearning.config import check_llm
-from unlearning.config.benchmarks import Benchmark, Files, Leak, Lume, Mu2, Seps
+from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
+from unlearning.config.every_benchmark import Benchmark
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
 from unlearning.data import back_services
