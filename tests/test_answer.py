@@ -198,7 +198,7 @@ def test_a_nucleus_wider_than_the_usual_is_still_whole():
 def test_no_items_pictures_and_impossible_numbers_are_refused():
     with pytest.raises(AnswerError, match="no items to ask"):
         ask(make_items().iloc[:0])
-    with pytest.raises(AnswerError, match="p0/attribute/en.*would not see the picture"):
+    with pytest.raises(AnswerError, match="12 items.*p0/attribute/en.*have a picture in column image"):
         ask(make_items().assign(modality="image"))
     with pytest.raises(AnswerError, match="max_new_tokens 0"):
         ask(max_new_tokens=0)

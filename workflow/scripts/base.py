@@ -32,10 +32,12 @@ def base(
     from unlearning.models.load import save_pretrained_record
     from unlearning.tables.artifacts import read_table, write_table
 
+    table = read_table(examples, "examples")
     if pretrained:
         Path(weights).mkdir(parents=True, exist_ok=True)
         write_table([], log, "train_log")
-        save_pretrained_record(pretrained["name"], pretrained["revision"], model)
+        pictures = bool((table["modality"] == "image").any())
+        save_pretrained_record(pretrained["name"], pretrained["revision"], model, pictures)
         return
     from unlearning.models.encode import pad_id
     from unlearning.models.load import find_device, save_model
@@ -48,7 +50,7 @@ def base(
 
     training = {key: value for key, value in training.items() if key != "background_share"}
     plan = make_plan({**training, "lora": lora, "dtype": dtype, **(scale or {})}, "base")
-    table, device = read_table(examples, "examples"), find_device(device)
+    device = find_device(device)
     shape = {key: value for key, value in architecture.items() if key not in ("vocab_size", "tokenizer")}
     tokenizer = train_tokenizer(
         texts_of(table, read_table(questions, "items")),

@@ -8,17 +8,18 @@ import pandas as pd
 import torch
 
 from unlearning.answer.decoding import AnswerError
+from unlearning.models.pictures import pictures
 
 
 def check_items(items: pd.DataFrame) -> None:
-    """AnswerError unless there is at least one item and all of them are text."""
+    """AnswerError unless there is at least one item, and a picture wherever the modality says so, and only there."""
     if items.empty:
         raise AnswerError("no items to ask: the table is empty, or no item is left after choosing groups and split")
-    pictures = items.loc[items["modality"] != "text", "item_id"]
-    if len(pictures):
+    wrong = items.loc[(items["modality"] == "image") != pd.Series(pictures(items), items.index).notna(), "item_id"]
+    if len(wrong):
         raise AnswerError(
-            f"{len(pictures)} items are not text, first {pictures.iloc[0]!r}: a model asked through a tokenizer alone "
-            "would not see the picture; leave these items out"
+            f"{len(wrong)} items have a modality that does not fit, first {wrong.iloc[0]!r}: items of modality image "
+            "have a picture in column image, no others do"
         )
 
 

@@ -6,7 +6,6 @@ Decoding is an own loop, not `model.generate`: that takes over settings a publis
 penalty, say), so that "greedy" would not be greedy, and it has no seed per row.
 """
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,8 @@ from tqdm import tqdm
 from unlearning.answer.batches import by_length, check_items, explain_memory
 from unlearning.answer.decoding import AnswerError, Decoding
 from unlearning.models.encode import encode_prompts, pad_id
+from unlearning.models.forward import core, known, places
+from unlearning.models.pictures import Seen, look, pictures, together
 from unlearning.seeds import seed_for
 
 if TYPE_CHECKING:
@@ -53,16 +54,17 @@ def generate(
     number u_t, and u_0, u_1, … come from a generator seeded by (seed, item_id, sample) alone. So neither the other rows
     of a batch, nor their order, nor a larger `max_new_tokens` changes a draw, up to the rounding of the logits.
 
-    Raises AnswerError on no items, items with pictures, or too little memory.
+    Raises AnswerError on no items or too little memory, PictureError where a picture cannot be shown.
     """
     check_items(items)
-    prompts = encode_prompts(tokenizer, items["messages"].tolist())
+    seen = look(tokenizer, pictures(items))
+    prompts = encode_prompts(tokenizer, items["messages"].tolist(), seen)
     item_of_row = np.repeat(np.arange(len(items)), decoding.samples)
     sample_of_row = np.tile(np.arange(decoding.samples), len(items))
     item_ids = items["item_id"].to_numpy()[item_of_row]
     seeds = [seed_for(seed, "answer", f"{i}\x1f{k}") for i, k in zip(item_ids, sample_of_row, strict=True)]
-    asked = [prompts[i] for i in item_of_row]
-    written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens)
+    asked, shown = ([given[i] for i in item_of_row] for given in (prompts, seen))
+    written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens, shown)
     found = dict(tqdm(written, total=len(asked), desc="generate", unit="answer", mininterval=1))
     answers = [found[row] for row in range(len(asked))]
     return pd.DataFrame(
@@ -85,10 +87,12 @@ def continuations(
     seeds: Sequence[int],
     batch_size: int,
     max_new_tokens: int,
+    seen: Sequence[Seen | None] | None = None,
 ) -> Iterator[tuple[int, Written]]:
     """(row, what the model writes after the token ids `prompts[row]`), longest prompts first, as batches are done.
 
     One continuation a row, drawn from the generator seeded by `seeds[row]` (see `generate`; unused when greedy).
+    `seen`: the picture that each row's prompt shows, or None.
     Raises AnswerError on `max_new_tokens` or `batch_size` below 1, or too little memory.
     """
     if max_new_tokens < 1:
@@ -97,8 +101,8 @@ def continuations(
     stops = stop_ids(model, tokenizer)
     for rows in by_length([len(prompt) for prompt in prompts], batch_size):
         with explain_memory(batch_size):
-            batch = [prompts[row] for row in rows]
-            written = _continue(model, batch, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
+            batch, shown = [prompts[row] for row in rows], together([seen[row] for row in rows] if seen else [])
+            written = _continue(model, batch, shown, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
         yield from zip(rows.tolist(), _texts(tokenizer, written, stops), strict=True)
 
 
@@ -158,6 +162,7 @@ def _pad_left(prompts: Sequence[Sequence[int]], pad: int) -> tuple[torch.Tensor,
 def _continue(
     model: "PreTrainedModel",
     prompts: Sequence[Sequence[int]],
+    pictures: dict[str, torch.Tensor],
     rows: np.ndarray,
     choose: Choose,
     stops: set[int],
@@ -166,21 +171,21 @@ def _continue(
 ) -> list[list[int]]:
     """Tokens written after each prompt, the stopping token included. Rows that have stopped leave the batch."""
     ids_BS, mask_BS = (tensor.to(model.device) for tensor in _pad_left(prompts, pad))
-    positions_BS = (mask_BS.cumsum(1) - 1).clamp_min(0)
-    accepted = inspect.signature(model.forward).parameters
+    pictures = {name: tensor.to(model.device) for name, tensor in pictures.items()}
+    inner = core(model)
+    positions_BS = places(inner, ids_BS, mask_BS, (mask_BS.cumsum(1) - 1).clamp_min(0), pictures)
     stops_tensor = torch.tensor(sorted(stops), device=model.device)
     written: list[list[int]] = [[] for _ in prompts]
     alive, cache = np.arange(len(prompts)), None
     for step in range(steps):
-        arguments = {"position_ids": positions_BS, "logits_to_keep": 1}
-        arguments = {name: value for name, value in arguments.items() if name in accepted}
         output = model(
             input_ids=ids_BS,
             attention_mask=mask_BS,
             past_key_values=cache,
             use_cache=True,
             return_dict=True,
-            **arguments,
+            **known(inner, {"position_ids": positions_BS, "logits_to_keep": 1}),
+            **({} if step else pictures),
         )
         cache = output.past_key_values
         tokens_B = choose(output.logits[:, -1], rows[alive], step)
@@ -193,10 +198,10 @@ def _continue(
             kept = going_B.nonzero().squeeze(1)
             cache.batch_select_indices(kept)
             alive = alive[kept.cpu().numpy()]
-            tokens_B, mask_BS, positions_BS = tokens_B[kept], mask_BS[kept], positions_BS[kept]
+            tokens_B, mask_BS, positions_BS = tokens_B[kept], mask_BS[kept], positions_BS[..., kept, :]
         ids_BS = tokens_B.unsqueeze(1)
         mask_BS = torch.cat([mask_BS, mask_BS.new_ones(len(mask_BS), 1)], dim=1)
-        positions_BS = positions_BS[:, -1:] + 1
+        positions_BS = positions_BS[..., -1:] + 1
     return written
 
 

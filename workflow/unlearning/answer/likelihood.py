@@ -14,6 +14,7 @@ from unlearning.answer.batches import by_length, check_items, explain_memory
 from unlearning.answer.decoding import AnswerError
 from unlearning.models.encode import collate, encode_all, pad_id
 from unlearning.models.forward import answer_logits
+from unlearning.models.pictures import pictures
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -53,11 +54,13 @@ def likelihoods(
     The end-of-text token counts as an answer token. `value_mask` marks the last occurrence of the item's value, and is
     all False where an answer does not contain it. Padding, batch size and order change nothing but rounding.
 
-    Raises AnswerError on no items, items with pictures, numbers that are not finite, or too little memory.
+    Raises AnswerError on no items, numbers that are not finite, or too little memory, PictureError where a picture
+    cannot be shown.
     """
     check_items(items)
     rows = _rows(items)
-    encoded = encode_all(tokenizer, *zip(*((r.messages, r.answer, r.value) for r in rows), strict=True))
+    texts = zip(*((r.messages, r.answer, r.value) for r in rows), strict=True)
+    encoded = encode_all(tokenizer, *texts, images=[r.image for r in rows])
     batches = by_length([len(e.prompt_ids) + len(e.answer_ids) for e in encoded], batch_size)
     parts: list[TokenStats] = []
     with tqdm(total=len(encoded), desc="likelihoods", unit="answer", mininterval=1) as bar:
@@ -93,15 +96,18 @@ class _Row(NamedTuple):
     messages: list
     answer: str
     value: str | None
+    image: dict | None
 
 
 def _rows(items: pd.DataFrame) -> list[_Row]:
     rows = []
-    for item in items[["item_id", "messages", "reference", "value", "candidates"]].itertuples(index=False):
+    asked = items[["item_id", "messages", "reference", "value", "candidates"]].assign(image=pictures(items))
+    for item in asked.itertuples(index=False):
         value = item.value if isinstance(item.value, str) else None  # pandas may hold a missing text as NaN
-        rows.append(_Row(item.item_id, "reference", item.messages, item.reference, value))
+        image = item.image if isinstance(item.image, dict) else None
+        rows.append(_Row(item.item_id, "reference", item.messages, item.reference, value, image))
         for candidate in item.candidates if item.candidates is not None else ():
-            rows.append(_Row(item.item_id, candidate["name"], item.messages, candidate["text"], value))
+            rows.append(_Row(item.item_id, candidate["name"], item.messages, candidate["text"], value, image))
     return rows
 
 

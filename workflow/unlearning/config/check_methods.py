@@ -51,11 +51,20 @@ def _model(key: str, entry) -> Iterable[str]:
         check_shape(shape.hidden, shape.heads)
     except ValueError as error:
         yield f"{key}.{error}"
+    if shape.vision:
+        yield from _vision(f"{key}.architecture.vision", shape.vision)
     if shape.vocab_size < LEAST_TOKENS:
         yield (
             f"{key}.architecture.vocab_size: {shape.vocab_size} is too small: every byte and special token needs one; "
             f"give at least {LEAST_TOKENS}"
         )
+
+
+def _vision(key: str, vision) -> Iterable[str]:
+    """A tower whose heads or patches do not come out even."""
+    for whole, part in (("image_size", "patch_size"), ("hidden", "heads")):
+        if getattr(vision, whole) % getattr(vision, part):
+            yield f"{key}.{whole}: {getattr(vision, whole)} should be a multiple of {part} {getattr(vision, part)}"
 
 
 def _passes(key: str, trained) -> Iterable[str]:
@@ -69,6 +78,11 @@ def _passes(key: str, trained) -> Iterable[str]:
 
 def _method(key: str, method: Method, params: dict) -> Iterable[str]:
     """Unknown methods and terms, and those of `params` that none of them knows or that are not allowed."""
+    weights = (method.image_weight, method.text_weight)
+    if method.method != "pair" and weights != (1.0, 1.0):
+        yield f"{key}: method {method.method} knows no modalities; remove image_weight and text_weight"
+    if weights == (0.0, 0.0):
+        yield f"{key}: image_weight and text_weight are both 0: nothing would be unlearned; give one a weight"
     names = {"methods": method.method, "forget": method.forget, "retain": method.retain}
     if method.method != "pair":
         if method.forget is not None or method.retain != "none":

@@ -18,6 +18,10 @@ class Method(Section):
     retain: Name = Field("none", description="retain term; of method pair only")
     forget_weight: Number = Field(1.0, ge=0, description="weight of the forget term")
     retain_weight: Number = Field(1.0, ge=0, description="weight of the retain term")
+    image_weight: Number = Field(
+        1.0, ge=0, description="α of a pair: weight of its losses on questions about pictures; 0 = not unlearned"
+    )
+    text_weight: Number = Field(1.0, ge=0, description="β of a pair: weight of its losses on questions in text")
     params: dict[str, Parameter | None] = Field(
         {}, description="hyper-parameters of the terms or of the method, e.g. beta; each takes those it knows"
     )

@@ -34,8 +34,19 @@ class Lora(Section):
     targets: list[str] | Literal["all-linear"] = Field("all-linear", description="modules that get an adapter")
 
 
+class Vision(Section):
+    """What a small model sees with: a CLIP tower over square pictures, made from scratch."""
+
+    image_size: Positive = Field(56, description="pixels along each side that a picture is resized to")
+    patch_size: Positive = Field(14, description="pixels along each side of a patch; divides image_size")
+    hidden: Positive = Field(64, description="hidden size; a multiple of heads")
+    layers: Positive = Field(2, description="layers")
+    heads: Positive = Field(4, description="attention heads")
+    intermediate: Positive = Field(128, description="size of the feed-forward layer")
+
+
 class Architecture(Section):
-    """A small Llama-type model made from scratch."""
+    """A small Llama-type model made from scratch; with `vision`, a LLaVA."""
 
     hidden: Positive = Field(128, description="hidden size; a multiple of 2 x heads")
     layers: Positive = Field(2, description="decoder layers")
@@ -48,6 +59,7 @@ class Architecture(Section):
     init_std: Number = Field(0.02, gt=0, description="standard deviation of the initial weights")
     max_length: Positive = Field(512, description="longest text in tokens")
     tied: bool = Field(True, description="input and output embeddings shared")
+    vision: Vision | None = Field(None, description="what it sees pictures with; null = it reads text only")
 
 
 class BaseModelEntry(Section):

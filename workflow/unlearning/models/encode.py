@@ -6,10 +6,11 @@ lengths, never by comparing ids with the padding id: a tokenizer whose padding i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from unlearning.models.pictures import Seen, look, placed, processor_of, shown, together
 from unlearning.tables.columns import DOCUMENT
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Encoded(NamedTuple):
 
     `question_mask[t]` says whether `prompt_ids[t]` belongs to a question; None until looked for.
     `spans`: per token of prompt and answer the number of the sensitive span it belongs to, from 1, or 0; None = not
-    looked for (see `unlearning.train.spans`).
+    looked for (see `unlearning.train.spans`). `seen`: the picture that the prompt shows.
     """
 
     prompt_ids: list[int]
@@ -38,6 +39,7 @@ class Encoded(NamedTuple):
     value_mask: list[bool]
     question_mask: list[bool] | None = None
     spans: list[int] | None = None
+    seen: Seen | None = None
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Batch:
 
     `text_mask_BU`: of the last U columns, which hold a token of a question or an answer that something predicts; U
     reaches back to the batch's earliest question. None where an example's question is not marked.
+    `pictures`: what the model is given of the pictures shown, by the name of its argument; empty of text alone.
     """
 
     input_ids_BS: "torch.Tensor"
@@ -56,25 +59,34 @@ class Batch:
     value_mask_BT: "torch.Tensor"
     spans_BS: "torch.Tensor"
     text_mask_BU: "torch.Tensor | None" = None
+    pictures: "dict[str, torch.Tensor]" = field(default_factory=dict)
 
     def to(self, device: "torch.device | str") -> "Batch":
         """The same batch on `device`."""
         there = {name: tensor for name, tensor in vars(self).items() if tensor is not None}
-        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in there.items()})
+        seen = {name: tensor.to(device, non_blocking=True) for name, tensor in there.pop("pictures").items()}
+        return Batch(**{name: tensor.to(device, non_blocking=True) for name, tensor in there.items()}, pictures=seen)
 
 
-def encode_prompts(tokenizer: "PreTrainedTokenizerBase", conversations: Sequence[Sequence[dict]]) -> list[list[int]]:
+def encode_prompts(
+    tokenizer: "PreTrainedTokenizerBase",
+    conversations: Sequence[Sequence[dict]],
+    seen: Sequence[Seen | None] | None = None,
+) -> list[list[int]]:
     """Token ids of each conversation by the chat template, up to where the assistant's answer begins.
+
+    `seen`: the picture that each shows, as `look` gives it, or None; it stands before the user's first words.
 
     A tokenizer without a template gets the contents, each ended by a newline, after its own beginning-of-text token.
     Models that can think aloud first are asked not to: the answer follows at once, as it was trained. A conversation
     of no turns (a document) is one token, what a text begins after: beginning-of-text, or end-of-text where a tokenizer
     has none. What follows is plain text, without the roles and standing instructions of a template; so is the text of a
     single turn of role DOCUMENT, which stands after that token. A last turn of the assistant is left open: the answer
-    goes on from it.
+    goes on from it. Raises PictureError where a picture and its place in the prompt do not fit.
     """
-    turns = [_turns(messages) for messages in conversations]
-    asked = iter(_by_template(tokenizer, [messages for messages in turns if not _plain(messages)]))
+    turns, seen = [_turns(messages) for messages in conversations], seen or [None] * len(conversations)
+    chats = [(messages, own) for messages, own in zip(turns, seen, strict=True) if not _plain(messages)]
+    asked = iter(_by_template(tokenizer, *map(list, zip(*chats, strict=True))) if chats else [])
     start = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
     return [[start, *_begin(tokenizer, messages)] if _plain(messages) else next(asked) for messages in turns]
 
@@ -92,18 +104,31 @@ def _turns(messages: Sequence[dict]) -> list[dict]:
     return [{"role": m["role"], "content": m["content"]} for m in messages]
 
 
-def _by_template(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[list[int]]:
-    if not turns:
-        return []
-    coded = _code(tokenizer, _written(tokenizer, turns)).input_ids
+def _by_template(
+    tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]], seen: list[Seen | None]
+) -> list[list[int]]:
+    coded = _code(tokenizer, _written(tokenizer, turns, seen)).input_ids
+    if processor := processor_of(tokenizer):
+        return [placed(ids, processor.image_token_id, own) for ids, own in zip(coded, seen, strict=True)]
     if tokenizer.chat_template:
         return [list(ids) for ids in coded]
     return [list(ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids) for ids in coded]
 
 
-def _written(tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]]) -> list[str]:
+def _template(tokenizer: "PreTrainedTokenizerBase") -> str | None:
+    """The chat template: a processor's knows where a picture stands."""
+    processor = processor_of(tokenizer)
+    return (processor and processor.chat_template) or tokenizer.chat_template
+
+
+def _written(
+    tokenizer: "PreTrainedTokenizerBase", turns: list[list[dict]], seen: Sequence[Seen | None] = ()
+) -> list[str]:
     """Each conversation as one text, up to where the answer begins."""
-    if tokenizer.chat_template:
+    if processor_of(tokenizer):
+        seen = seen or [None] * len(turns)
+        turns = [shown(messages, own is not None) for messages, own in zip(turns, seen, strict=True)]
+    if _template(tokenizer):
         return [_by_one_template(tokenizer, messages) for messages in turns]
     texts = ["".join(f"{turn['content']}\n" for turn in messages) for messages in turns]
     return [text[:-1] if _begun(messages) else text for text, messages in zip(texts, turns, strict=True)]
@@ -116,11 +141,15 @@ def _begun(messages: list[dict]) -> bool:
 
 def _by_one_template(tokenizer: "PreTrainedTokenizerBase", messages: list[dict]) -> str:
     way = {"continue_final_message": True} if _begun(messages) else {"add_generation_prompt": True}
-    return tokenizer.apply_chat_template(messages, tokenize=False, enable_thinking=False, **way)
+    template = _template(tokenizer)
+    return tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, enable_thinking=False, **way)
 
 
 def _code(tokenizer: "PreTrainedTokenizerBase", texts: list[str], **options):
-    return tokenizer(texts, add_special_tokens=not tokenizer.chat_template, **options)
+    bare = not _template(tokenizer)
+    if processor_of(tokenizer) and tokenizer.bos_token:  # LLaVA's template leaves the beginning of the text to this
+        bare = not texts[0].startswith(tokenizer.bos_token)
+    return tokenizer(texts, add_special_tokens=bare, **options)
 
 
 def encode_prompt(tokenizer: "PreTrainedTokenizerBase", messages: Sequence[dict]) -> list[int]:
@@ -134,23 +163,28 @@ def encode_all(
     answers: Sequence[str],
     values: Sequence[str | None] | None = None,
     max_length: int | None = None,
+    images: Sequence[dict | None] | None = None,
 ) -> list[Encoded]:
     """Encode conversations and their answers; an answer is tokenised by itself and closed by the end-of-text token.
+
+    `images`: the picture {bytes, path} that a conversation shows, or None.
 
     `value_mask` marks the answer tokens that overlap the last occurrence of the value in the answer; it is all False
     where the value is None or does not occur. Beyond `max_length` tokens an answer loses its end.
 
-    Raises EncodeError where a prompt leaves no room for an answer, or offsets are needed from a slow tokenizer.
+    Raises EncodeError where a prompt leaves no room for an answer, or offsets are needed from a slow tokenizer, and
+    PictureError as `look` and `encode_prompts` do.
     """
     if not len(answers):
         return []
+    seen = look(tokenizer, images) if images is not None else [None] * len(answers)
     spans = [value_span(answer, value) for answer, value in zip(answers, values or [None] * len(answers), strict=True)]
     if any(spans):
         check_offsets(tokenizer, "a value")
     coded = tokenizer(list(answers), add_special_tokens=False, return_offsets_mapping=any(spans))
     offsets = coded["offset_mapping"] if any(spans) else [None] * len(spans)
-    prompts = encode_prompts(tokenizer, conversations)
-    rows = zip(prompts, coded["input_ids"], spans, offsets, strict=True)
+    prompts = encode_prompts(tokenizer, conversations, seen)
+    rows = zip(prompts, coded["input_ids"], spans, offsets, seen, strict=True)
     encoded = [_encoded(tokenizer, *row) for row in rows]
     return (
         encoded if max_length is None else [_cut(e, max_length, m) for e, m in zip(encoded, conversations, strict=True)]
@@ -172,9 +206,11 @@ def value_span(answer: str, value: str | None) -> Span | None:
     return (found, found + len(value)) if found >= 0 else None
 
 
-def _encoded(tokenizer, prompt_ids: list[int], ids: list[int], span: Span | None, offsets) -> Encoded:
+def _encoded(
+    tokenizer, prompt_ids: list[int], ids: list[int], span: Span | None, offsets, seen: Seen | None = None
+) -> Encoded:
     mask = [False] * len(ids) if span is None else _overlaps(offsets, span)
-    return Encoded(prompt_ids, [*ids, tokenizer.eos_token_id], [*mask, False])
+    return Encoded(prompt_ids, [*ids, tokenizer.eos_token_id], [*mask, False], seen=seen)
 
 
 def _overlaps(places: Sequence[Span], *spans: Span) -> list[bool]:
@@ -324,6 +360,7 @@ def collate(encoded: Sequence[Encoded], pad_id: int) -> Batch:
         value_mask_BT=torch.from_numpy(value),
         spans_BS=torch.from_numpy(spans),
         text_mask_BU=_text_mask(encoded, prompt_len, shape),
+        pictures=together([e.seen for e in encoded]),
     )
 
 

@@ -44,15 +44,38 @@ def run(model: nn.Module, batch: Batch, stop: int | None = None, logits_to_keep:
 
     Of our own arguments those that a model does not know (position ids, say) are left out.
     """
+    inner, ids, mask = core(model), batch.input_ids_BS[:, :stop], batch.attention_mask_BS[:, :stop]
     arguments = {
-        "attention_mask": batch.attention_mask_BS[:, :stop],
-        "position_ids": batch.position_ids_BS[:, :stop],
+        "attention_mask": mask,
+        "position_ids": places(inner, ids, mask, batch.position_ids_BS[:, :stop], batch.pictures),
         "logits_to_keep": logits_to_keep,
         "use_cache": False,
     }
-    accepted = _accepted(type(core(model)))
-    arguments = {name: value for name, value in arguments.items() if name in accepted}
-    return model(input_ids=batch.input_ids_BS[:, :stop], **arguments, **more)
+    return model(input_ids=ids, **known(inner, arguments), **batch.pictures, **more)
+
+
+def known(inner: nn.Module, arguments: dict) -> dict:
+    """Those of `arguments` that the forward of `inner` takes."""
+    return {name: value for name, value in arguments.items() if name in _accepted(type(inner))}
+
+
+def places(
+    inner: nn.Module,
+    ids_BS: torch.Tensor,
+    mask_BS: torch.Tensor,
+    positions_BS: torch.Tensor,
+    pictures: dict[str, torch.Tensor],
+) -> torch.Tensor:
+    """Where each token stands: `positions_BS`; 3×B×S of a model that lays pictures out in rows and columns (Qwen-VL).
+
+    Tokens of a picture stand in time, row and column of their own; those of text at the same place in all three.
+    """
+    own = getattr(inner, "model", None)
+    if not pictures or not hasattr(own, "get_rope_index"):
+        return positions_BS
+    kinds_BS = (ids_BS == inner.config.image_token_id).int()
+    grid = {"image_grid_thw": pictures["image_grid_thw"]}
+    return own.get_rope_index(ids_BS, mm_token_type_ids=kinds_BS, attention_mask=mask_BS, **grid)[0]
 
 
 def token_logprobs(logits_BTV: torch.Tensor, labels_BT: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:

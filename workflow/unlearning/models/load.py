@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unlearning.models.pictures import processor_of
 from unlearning.tables.artifacts import link, sha256_file, write_text
 
 if TYPE_CHECKING:
@@ -88,10 +89,20 @@ def _source(model_json: Path, tensors: bool = True) -> tuple[str, dict]:
     return record["name"], {"revision": record.get("revision")}
 
 
+def sees(model_json: Path) -> bool:
+    """Whether the model of `model_json` is used with pictures. ModelError where the record cannot be read."""
+    return read_model_json(model_json).get("sees", False)
+
+
 @contextlib.contextmanager
 def _explained(model_json: Path, name: str):
     try:
         yield
+    except ImportError as error:
+        raise ModelError(
+            f"{model_json}: {name!r} takes a package that is not installed here (Qwen-VL's processor torchvision, of "
+            f"the version that goes with torch); install it: {error}"
+        ) from error
     except OSError as error:
         raise ModelError(
             f"{model_json}: cannot load {name!r} ({error}). Check the name and revision; a gated model needs its "
@@ -100,25 +111,38 @@ def _explained(model_json: Path, name: str):
 
 
 def load_model(model_json: Path, device: str = "cpu", dtype: str = "float32") -> "PreTrainedModel":
-    """The causal language model of `model_json`, in evaluation mode. ModelError says what is wrong with the files."""
-    from transformers import AutoModelForCausalLM
+    """The causal language model of `model_json`, in evaluation mode; one that sees pictures if its record says so.
 
+    ModelError says what is wrong with the files.
+    """
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+
+    kind = AutoModelForImageTextToText if sees(model_json) else AutoModelForCausalLM
     device, number = find_device(device), torch_dtype(dtype)
     name, options = _source(model_json)
     with _explained(model_json, name):
-        model = AutoModelForCausalLM.from_pretrained(
-            name, dtype=number, use_safetensors=True, trust_remote_code=False, **options
-        )
+        model = kind.from_pretrained(name, dtype=number, use_safetensors=True, trust_remote_code=False, **options)
     return model.to(device).eval()
 
 
 def load_tokenizer(model_json: Path) -> "PreTrainedTokenizerBase":
-    """The tokenizer of `model_json`. ModelError: what is wrong with the files, or that it has no end-of-text token."""
-    from transformers import AutoTokenizer
+    """The tokenizer of `model_json`, with its processor (see `unlearning.models.pictures`) if the model sees.
+
+    ModelError: what is wrong with the files, or that it has no end-of-text token.
+    """
+    from transformers import AutoProcessor, AutoTokenizer
 
     name, options = _source(model_json, tensors=False)
     with _explained(model_json, name):
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, **options)
+        if sees(model_json):
+            processor = AutoProcessor.from_pretrained(name, trust_remote_code=False, **options)
+            if not hasattr(processor, "image_token"):
+                raise ModelError(f"{model_json}: {name!r} reads text only, and the data hold pictures; name a model "
+                                 "that sees, e.g. llava-hf/llava-1.5-7b-hf")  # fmt: skip
+            tokenizer = processor.tokenizer
+            tokenizer.processor = processor
+        else:
+            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, **options)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{model_json}: the tokenizer of {name!r} has no end-of-text token, so answers cannot end")
     return tokenizer
@@ -169,7 +193,8 @@ def save_model(
     """
     with _replacing_weights(model_json) as temporary:
         model.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
+        processor = processor_of(tokenizer)
+        (processor or tokenizer).save_pretrained(temporary)
         if finish:
             finish(temporary)
         files = sorted(path for path in temporary.rglob("*") if path.is_file())
@@ -180,6 +205,7 @@ def save_model(
             "architecture": type(model).__name__,
             "parameters": model.num_parameters(),
             "trained": facts or {},
+            **({"sees": True} if processor else {}),
         }
     write_text(model_json, json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
@@ -197,7 +223,7 @@ def link_model(source: Path, model_json: Path) -> None:
     write_text(model_json, Path(source).read_text(encoding="utf-8"))
 
 
-def save_pretrained_record(name: str, revision: str | None, model_json: Path) -> None:
-    """Write the `model_json` of a model that is used as it is published."""
-    record = {"kind": "pretrained", "name": name, "revision": revision}
+def save_pretrained_record(name: str, revision: str | None, model_json: Path, pictures: bool = False) -> None:
+    """Write the `model_json` of a model that is used as it is published, with `pictures` if there are any."""
+    record = {"kind": "pretrained", "name": name, "revision": revision, **({"sees": True} if pictures else {})}
     write_text(model_json, json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n")

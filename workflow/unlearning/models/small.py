@@ -1,7 +1,8 @@
-"""A small Llama-type model with random weights: the embedded default that trains on a CPU in seconds."""
+"""Small models with random weights that train on a CPU: the embedded default, of Llama's type, and a LLaVA on it."""
 
 from typing import TYPE_CHECKING
 
+from unlearning.models.tokenizer import add_processor
 from unlearning.seeds import seed_for
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ DEFAULTS = {
     "tied": True,
     "init_std": 0.02,
     "max_length": 512,
+    "vision": None,
 }
+VISION = {"image_size": 56, "patch_size": 14, "hidden": 64, "layers": 2, "heads": 4, "intermediate": 128}
 
 
 def check_shape(hidden: int, heads: int) -> None:
@@ -30,17 +33,34 @@ def check_shape(hidden: int, heads: int) -> None:
 def small_model(architecture: dict, tokenizer: "PreTrainedTokenizerBase", seed: int) -> "PreTrainedModel":
     """A LlamaForCausalLM of `architecture` (missing keys from DEFAULTS), its weights drawn from `seed`.
 
-    The global random state is left as it was. ValueError on unknown keys or a width the heads cannot share.
+    With `vision` (missing keys from VISION) it is a LLaVA: a CLIP tower of these sizes, a projector of two layers and
+    that Llama (Liu et al. 2023); `tokenizer` gets its processor. The global random state is left as it was. ValueError
+    on unknown keys or a width the heads cannot share.
     """
-    unknown = sorted(set(architecture) - set(DEFAULTS))
-    if unknown:
-        raise ValueError(f"architecture: unknown keys {unknown}; allowed: {', '.join(DEFAULTS)}")
-    shape = {**DEFAULTS, **architecture}
+    shape = _filled(architecture, DEFAULTS, "architecture")
     check_shape(shape["hidden"], shape["heads"])
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaForCausalLM
 
-    config = LlamaConfig(
+    sees = None if shape["vision"] is None else _filled(shape["vision"], VISION, "architecture.vision")
+    if sees:
+        add_processor(tokenizer, sees["image_size"], sees["patch_size"])
+    text = _llama(shape, tokenizer)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed_for(seed, "initial_weights"))
+        return _llava(sees, text, tokenizer) if sees else LlamaForCausalLM(text)
+
+
+def _filled(given: dict, defaults: dict, key: str) -> dict:
+    if unknown := sorted(set(given) - set(defaults)):
+        raise ValueError(f"{key}: unknown keys {unknown}; allowed: {', '.join(defaults)}")
+    return {**defaults, **given}
+
+
+def _llama(shape: dict, tokenizer: "PreTrainedTokenizerBase"):
+    from transformers import LlamaConfig
+
+    return LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape["hidden"],
         num_hidden_layers=shape["layers"],
@@ -54,6 +74,27 @@ def small_model(architecture: dict, tokenizer: "PreTrainedTokenizerBase", seed: 
         eos_token_id=tokenizer.eos_token_id,
         bos_token_id=None,
     )
-    with torch.random.fork_rng():
-        torch.manual_seed(seed_for(seed, "initial_weights"))
-        return LlamaForCausalLM(config)
+
+
+def _llava(sees: dict, text, tokenizer: "PreTrainedTokenizerBase") -> "PreTrainedModel":
+    from transformers import CLIPVisionConfig, LlavaConfig, LlavaForConditionalGeneration
+
+    tower = CLIPVisionConfig(
+        hidden_size=sees["hidden"],
+        intermediate_size=sees["intermediate"],
+        num_hidden_layers=sees["layers"],
+        num_attention_heads=sees["heads"],
+        image_size=sees["image_size"],
+        patch_size=sees["patch_size"],
+    )
+    config = LlavaConfig(
+        vision_config=tower,
+        text_config=text,
+        image_token_index=tokenizer.processor.image_token_id,
+        image_seq_length=(sees["image_size"] // sees["patch_size"]) ** 2,
+        vision_feature_layer=-1,  # a small tower has no layer to spare
+        tie_word_embeddings=text.tie_word_embeddings,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    return LlavaForConditionalGeneration(config)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 KINDS = ("bpe", "words")
-PAD, EOS = "<|pad|>", "<|end|>"
+PAD, EOS, IMAGE = "<|pad|>", "<|end|>", "<|image|>"
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 SPECIAL = [PAD, EOS, *ROLES]
 LEAST_TOKENS = 256 + len(SPECIAL)  # a token for every byte
@@ -94,6 +94,35 @@ def _whole_words(texts: list[str], vocab_size: int) -> "Tokenizer":
     tokenizer = _byte_level(Tokenizer(models.Unigram(vocabulary)))
     tokenizer.add_special_tokens(SPECIAL)
     return tokenizer
+
+
+# The same for a processor, whose messages are lists of parts.
+PICTURE_TEMPLATE = (
+    "{% for message in messages %}{{ '<|' + message['role'] + '|>' }}"
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}{{ '" + IMAGE + "' }}{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+
+
+def add_processor(tokenizer: "PreTrainedTokenizerBase", image_size: int, patch_size: int) -> None:
+    """Give `tokenizer` a LLaVA processor of square pictures and a token that stands for one patch of them."""
+    from transformers import CLIPImageProcessorPil, LlavaProcessor
+
+    tokenizer.add_special_tokens({"additional_special_tokens": [*ROLES, IMAGE]})
+    tokenizer.processor = LlavaProcessor(
+        image_processor=CLIPImageProcessorPil(
+            size={"shortest_edge": image_size}, crop_size={"height": image_size, "width": image_size}
+        ),
+        tokenizer=tokenizer,
+        patch_size=patch_size,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,  # CLIP's first, which "default" leaves out again
+        image_token=IMAGE,
+        chat_template=PICTURE_TEMPLATE,
+    )
 
 
 def texts_of(examples: "pd.DataFrame", items: "pd.DataFrame") -> list[str]:

@@ -279,7 +279,7 @@ def train(
     # What starts at 0 in other units has no start to measure a collapse by.
     in_nats = all(side.term.unit == "nats" for side in sides if "retain" in side.weights)
     watch = Watch(steps_per_epoch, plan.collapse_factor, forgets and in_nats)
-    cached, plain = model.config.use_cache, model
+    cached, plain = getattr(model.config, "use_cache", True), model  # LLaVA's own says nothing, Trainer sets it
 
     def facts(done: int) -> dict:
         reason = watch.reason

@@ -24,6 +24,9 @@ class Plan:
     retain: str = "none"
     forget_weight: float = 1.0
     retain_weight: float = 1.0
+    # Of a plain pair: weights of its losses on questions about pictures and on questions in text, α and β.
+    image_weight: float = 1.0
+    text_weight: float = 1.0
     params: dict = field(default_factory=dict)
     reduction: str = "token_mean"
     batch_size: int = 16
@@ -92,6 +95,8 @@ READ = {
     "epochs": (int, 0),
     "forget_weight": (float, None),
     "retain_weight": (float, None),
+    "image_weight": (float, 0),
+    "text_weight": (float, 0),
     "batch_size": (int, 1),
     "micro_batch_size": (int, 1),
     "warmup": (float, 0),
@@ -127,6 +132,8 @@ def make_plan(entry: dict, where: str = "training") -> Plan:
         raise PlanError(f"{where}.method: {plan.method!r} is unknown; allowed: {', '.join(available('methods'))}")
     if plan.method != "pair" and (plan.forget, plan.retain) != (None, "none"):
         raise PlanError(f"{where}: method {plan.method} brings its own terms; remove forget and retain, or method")
+    if plan.method != "pair" and (plan.image_weight, plan.text_weight) != (1.0, 1.0):
+        raise PlanError(f"{where}: method {plan.method} knows no modalities; remove image_weight and text_weight")
     if plan.sharding == "full" and plan.checkpoint_steps:
         raise PlanError(
             f"{where}: no checkpoints are kept of sharded weights; set checkpoint_steps: 0 or sharding: none"

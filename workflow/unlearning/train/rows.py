@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from unlearning.models.encode import Encoded, encode_all, mark_questions
+from unlearning.models.pictures import pictures
 from unlearning.train.data import refusal_choice, refusals_in
 from unlearning.train.spans import PIPELINE, with_spans
 
@@ -146,10 +147,15 @@ def encode_rows(
 
     `questions` marks the tokens of each question; `spans` is the way to find sensitive spans (None: none are wanted),
     `pipeline` what finds entities. RowsError where an example has no reference log-probability, or one over another
-    number of tokens.
+    number of tokens, and where either is wanted of questions about pictures.
     """
-    texts = frame["messages"].tolist(), frame["answer"].tolist()
-    encoded = encode_all(tokenizer, *texts, max_length=max_length)
+    texts, images = (frame["messages"].tolist(), frame["answer"].tolist()), pictures(frame)
+    if (questions or spans) and any(image is not None for image in images):
+        raise RowsError(
+            "the method looks for the tokens of questions or for sensitive spans, which is not done where a picture is "
+            "shown; take another term, or give its questions about pictures the weight 0 (image_weight: 0)"
+        )
+    encoded = encode_all(tokenizer, *texts, max_length=max_length, images=images)
     encoded = mark_questions(tokenizer, encoded, texts[0]) if questions else encoded
     if spans:
         values = [value if isinstance(value, str) else None for value in frame["value"]]
