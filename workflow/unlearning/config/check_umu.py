@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 from unlearning.config.problems import repeated
 from unlearning.config.umu import Umu
-
-OPTIONS = 4  # of a classification question, each the value of another person
-FACES = 2000  # so many different faces were drawn; far more make drawing slow and end in an error
+from unlearning.registry import declared
 
 
 def check(key: str, benchmark: Umu) -> Iterable[str]:
     """Splits that leave nobody, too few or too many people, fields named twice, real people without their folder."""
+    options, most = declared("unlearning.data.umu.lists", "OPTIONS"), declared("unlearning.data.umu.people", "MOST")
     people = benchmark.people
     for split, n in benchmark.forget.items():
         if n >= people.memorised:
@@ -19,13 +18,13 @@ def check(key: str, benchmark: Umu) -> Iterable[str]:
                 "forget fewer, or raise people.memorised"
             )
     drawn = people.memorised + people.background + (0 if benchmark.real else people.known)
-    if drawn < OPTIONS:
+    if drawn < options:
         yield (
-            f"{key}.people: {drawn} people have too few values for the {OPTIONS} options of a question; ask for "
-            f"{OPTIONS} or more"
+            f"{key}.people: {drawn} people have too few values for the {options} options of a question; ask for "
+            f"{options} or more"
         )
-    if drawn > FACES:
-        yield f"{key}.people: {drawn} people take more different faces than can be drawn; ask for at most {FACES}"
+    if drawn > most:
+        yield f"{key}.people: {drawn} people take more different faces than can be drawn; ask for at most {most}"
     if benchmark.fields != "all":
         if not benchmark.fields:
             yield f"{key}.fields: the list is empty; name at least one field, or write all"

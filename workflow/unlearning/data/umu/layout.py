@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from unlearning.data.arrow import Built, table, text_lists, user_messages
 from unlearning.data.mu2 import split_table
-from unlearning.data.umu.questions import CHOSEN, Questions, options, worded
+from unlearning.data.umu.lists import CHOSEN
+from unlearning.data.umu.questions import Questions, options, worded
 from unlearning.tables.columns import IMAGE
 
 LANGUAGE = "en"

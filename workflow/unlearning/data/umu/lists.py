@@ -1,6 +1,5 @@
 """What invented people are made of: lists of values for their fields, and a grammar for the texts about them."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +8,8 @@ from unlearning.data.text import fold
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml, text
 
 FIELDS = ("gender", "birthplace", "birth_date", "occupation", "education", "hobby")
+CHOSEN = ("birthplace", "birth_date", "occupation", "education", "hobby")  # with enough values to choose one of OPTIONS
+OPTIONS = 4
 BACKGROUND, INTERESTS = ("origin", "career"), ("hobby", "taste")  # slots of the two texts about a person
 
 
@@ -57,8 +58,3 @@ def _tell_apart(values: list[str], where: str) -> None:
             raise ResourceError(
                 f"{where}: {values[place]!r} stands in {within[0]!r} too; use words that tell them apart"
             )
-
-
-def counted(lists: Mapping[str, list[str]]) -> dict[str, int]:
-    """Field -> how many values its list has."""
-    return {field: len(values) for field, values in lists.items()}

@@ -27,6 +27,7 @@ COLUMNS = [
 ]  # fmt: skip
 COARSE = 14  # pixels of a side at which faces are compared; finer pictures differ by as much or more
 LEAST = 20.0  # mean absolute difference of two faces, of 255
+MOST = 2_000  # people of whom so different faces were drawn
 ATTEMPTS = 1_000
 
 
@@ -85,7 +86,7 @@ class Seen:
     """The faces that there are, each far enough from all others."""
 
     def __init__(self):
-        self._coarse = np.empty((0, COARSE * COARSE * 3))
+        self._coarse = np.empty((0, COARSE * COARSE * 3), np.int16)
 
     def new(
         self, pronoun: str, year: int, size: int, draw: random.Random, ident: str
@@ -105,7 +106,7 @@ def coarse(image: "Image.Image", side: int) -> np.ndarray:
     """The picture at `side` x `side` pixels, each the mean of what it covers, as one row of 0 to 255."""
     from PIL import Image
 
-    return np.asarray(image.convert("RGB").resize((side, side), Image.Resampling.BOX), dtype=float).ravel()
+    return np.asarray(image.convert("RGB").resize((side, side), Image.Resampling.BOX), np.int16).ravel()
 
 
 def _dealt(values: list[str], seed: int, purpose: str) -> Iterator[str]:

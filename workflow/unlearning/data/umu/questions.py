@@ -1,20 +1,16 @@
 """What is asked about people, in text and about their pictures: the words, and the options to choose from."""
 
 import random
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from unlearning.data.text import capital, fold
-from unlearning.data.umu.lists import FIELDS
+from unlearning.data.umu.lists import CHOSEN, FIELDS, OPTIONS
 from unlearning.data.yaml_files import ResourceError, mapping, read_yaml, text
 from unlearning.seeds import seed_for
-
-OPTIONS = 4
-CHOSEN = [field for field in FIELDS if field != "gender"]  # fields with enough values to choose one of four
 
 
 class Questions(NamedTuple):
@@ -72,9 +68,3 @@ def options(values: pd.Series, idents: Sequence[str], seed: int) -> tuple[list[l
         found.append(mixed)
         places.append(mixed.index(value))
     return found, places
-
-
-def lacking_options(values: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Field -> how many different values it has, of those with too few for OPTIONS."""
-    counts = {field: len(Counter(map(fold, given))) for field, given in values.items() if field in CHOSEN}
-    return {field: n for field, n in counts.items() if n < OPTIONS}

@@ -12,9 +12,8 @@ from unlearning.data.files_spec import FilesError
 from unlearning.data.records import place, read_records
 from unlearning.data.text import fold
 from unlearning.data.umu.drawing import png
-from unlearning.data.umu.lists import FIELDS
+from unlearning.data.umu.lists import CHOSEN, FIELDS, OPTIONS
 from unlearning.data.umu.people import COLUMNS, written
-from unlearning.data.umu.questions import CHOSEN, OPTIONS
 
 if TYPE_CHECKING:
     from PIL import Image

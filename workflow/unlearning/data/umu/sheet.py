@@ -7,24 +7,24 @@ import pandas as pd
 
 COLUMNS = 24
 MARGIN = 2
+COLORS = 128
+SMALLEST = 16
 
 
-def sheet(people: pd.DataFrame, side: int = 64, most: int = 600_000) -> bytes:
-    """A PNG with every picture of table `people` at `side` pixels and the name below; at most `most` bytes long.
+def sheet(people: pd.DataFrame, side: int = 64, most: int = 440_000) -> bytes:
+    """A PNG with every picture of table `people` at `side` pixels and the name below; at most `most` bytes long, so
+    that a page grows by 600 kB or less.
 
-    Where it would be longer it has fewer colors, then smaller faces.
+    Where it would be longer, the faces are smaller.
     """
     from PIL import Image
 
     while True:
-        drawn = _drawn(people, side)
-        for colors in (None, 64, 16):
-            chosen = drawn if colors is None else drawn.quantize(colors, Image.Quantize.MEDIANCUT)
-            out = io.BytesIO()
-            chosen.save(out, "PNG", optimize=True)
-            if out.tell() <= most or (side <= 16 and colors == 16):
-                return out.getvalue()
-        side = max(side * 3 // 4, 16)
+        out = io.BytesIO()
+        _drawn(people, side).quantize(COLORS, Image.Quantize.MEDIANCUT).save(out, "PNG", optimize=True)
+        if out.tell() <= most or side <= SMALLEST:
+            return out.getvalue()
+        side = max(int(side * 0.85), SMALLEST)
 
 
 def _drawn(people: pd.DataFrame, side: int):
