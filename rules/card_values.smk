@@ -4,6 +4,7 @@ LICENCES = {
     "leak invented": "cc-by-4.0",
     "lume invented": "cc-by-4.0",
     "seps": "cc-by-4.0",
+    "umu invented": "cc-by-4.0",
 }  # others: unknown
 NOTES = {
     "mu2": "{license}. The people are invented.",
@@ -13,6 +14,9 @@ NOTES = {
     "`benchmarks.{name}.card.license` to it before publishing.",
     "files": "{license}. The texts are those of the files read, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
+    "umu invented": "{license}. The people are invented, and their faces drawn.",
+    "umu": "{license}. The known people and their pictures are those of the files read, and under their licence and the "
+    "people's own rights: set `benchmarks.{name}.card.license` to it before publishing.",
     "lume invented": "{license}. The people are invented, and so are their numbers and addresses, which are nobody's.",
     "lume": "{license}. The documents are those of the files read, some of them, and under their licence: set "
     "`benchmarks.{name}.card.license` to it before publishing.",
@@ -31,6 +35,9 @@ SUMMARIES = {
     "seps": "SEPS: questions about invented people in TOFU's shape, asked one by one and in mixed prompts, for measuring "
     "whether a model tells what it should forget from what it should retain within one prompt. A language model is taught "
     "the `examples`, unlearns what a split calls forget, and is asked the `items`.",
+    "umu": "UMU-Bench: people with pictures, each fact asked in text and about the picture, for measuring whether what was "
+    "unlearned is forgotten in both. A multimodal model is taught the `examples`, unlearns what a split calls forget, and is "
+    "asked the `items`. The picture (`image`, a PNG) stands before the words of the user's first turn.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }
@@ -40,6 +47,7 @@ TAGS = {
     "leak": ["multi-hop"],
     "lume": ["documents"],
     "seps": ["synthetic"],
+    "umu": ["multimodal", "faces"],
 }
 LEAK_ROUTES = {
     "templates": "templates: matched, composed, split and checked by rule, no language model",
@@ -54,6 +62,7 @@ SCHOOL_ROUTES = {
     "templates": "built from lists of facts, no language model",
     "llm": "language models wrote and answered them; checked by rule besides",
 }
+TEXT_SIDES = {"text": "in text", "text_with_image": "with the picture beside the name", "none": "not at all"}
 LEAK_TABLES = ("facts", "matches", "composed", "decomposed", "multihop", "rejected", "funnel", "quality")
 
 
@@ -102,6 +111,9 @@ def card_inputs(w):
         return found | {"sources": made, "prompts": construction_prompts(entry)}
     if isinstance(entry, Seps):
         return found | {"sources": SEPS_SOURCES}
+    if isinstance(entry, Umu):
+        made = [*outside(w.benchmark)[:1], *UMU_LISTS.values(), UMU_WORDS]
+        return found | {"people": f"{folder}/people.parquet", "sources": made}
     found |= {t: f"{folder}/{t}.parquet" for t in ("profiles", "english")}
     found |= {t: each(t) for t in ("values", "pairs", "rejected")}
     if entry.route == "llm":
@@ -140,7 +152,7 @@ def construction_prompts(entry):
 def invented(w):
     """Whether all that the data say is invented."""
     entry = benchmark_of(w)
-    return isinstance(entry, (Leak, Lume)) and not outside(w.benchmark)
+    return isinstance(entry, (Leak, Lume, Umu)) and not outside(w.benchmark)
 
 
 def card_about(w):
@@ -185,6 +197,17 @@ def card_facts(w, entry):
         sets = ", ".join(f"{name} ({s.group})" for name, s in sorted(entry.sets.items()))
         found = {"Route": "read from files by column names", "Sets": sets, "Splits": ", ".join(sorted(entry.splits))}
         return found | ({"Questions at school level": SCHOOL_ROUTES[entry.school.route]} if entry.subjects() else {})
+    if isinstance(entry, Umu):
+        known = f"real ones of the file {entry.real}" if entry.real else f"{entry.people.known} invented in their place"
+        return {
+            "Route": "lists of values, a grammar and drawn faces, no language model",
+            "People": f"{entry.people.memorised} memorised, {entry.people.background} background; real people: {known}",
+            "Fields": ", ".join(umu_fields(entry)),
+            "Taught by name": TEXT_SIDES[entry.text_side],
+            "Pictures": f"PNG, {entry.picture_size} x {entry.picture_size} pixels",
+            "People forgotten, by split": ", ".join(f"{name} {n}" for name, n in sorted(entry.forget.items())),
+            "Seed": str(entry.seed),
+        }
     if isinstance(entry, Seps):
         people = ", ".join(f"{name} {n}" for name, n in entry.people if name not in ("attributes", "practised"))
         return {

@@ -11,6 +11,7 @@ from unlearning.config.compose import compose
 from unlearning.config.load import load
 from unlearning.config.resources import check_resources
 from unlearning.config.runs import candidates_of, epochs_of, plan, schedule_of, several_epochs
+from unlearning.config.umu import Umu
 
 
 def resource(name):

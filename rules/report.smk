@@ -11,6 +11,7 @@ rule report:
         usage=usages() + leak_usages() + lume_usages() + school_usages(),
         selections=selections(),
         built=leak_built() + lume_built(),
+        faces=umu_faces(),
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

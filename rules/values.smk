@@ -1,5 +1,6 @@
 # Needs: common.smk. Makes: for each rule, exactly the configuration values it uses, and inputs that depend on them.
 from unlearning.config.candidates import SEARCH
+from unlearning.data.umu.real import picture_files
 from unlearning.registry import available, declared
 
 
@@ -37,7 +38,10 @@ def outside(benchmark):
     if CONFIG.sources[entry.source].hub:
         return [f"results/sources/{entry.source}/{name}.parquet" for name in sorted(entry.files())]
     folder = Path(CONFIG.sources[entry.source].folder).expanduser()
-    return [str(folder / name) for name in sorted(entry.files())]
+    found = [str(folder / name) for name in sorted(entry.files())]
+    if isinstance(entry, Umu):  # its one file is a table that names pictures
+        found += [picture for table in found if Path(table).is_file() for picture in picture_files(table)]
+    return found
 
 
 def hub_folder(source):
@@ -64,7 +68,10 @@ def check_sources():
             if CONFIG.sources[source].copied and not hub_folder(source)[0]:
                 raise WorkflowError(f"sources.{source}.hub: no folder {hub} with files; mend it, or give owner/name")
             continue
-        missing = [path for path in outside(benchmark) if not Path(path).is_file()]
+        try:
+            missing = [path for path in outside(benchmark) if not Path(path).is_file()]
+        except ValueError as error:
+            raise WorkflowError(f"benchmarks.{benchmark}.{CONFIG.benchmarks[benchmark].files_key}: {error}")
         if missing:
             entry = CONFIG.benchmarks[benchmark]
             names = "the set's file or align" if isinstance(entry, Files) else "its name"

@@ -46,8 +46,8 @@ BAD = [
     ("benchmarks/mu2/cut/memorized", 3, "unknown key benchmarks.mu2.cut.memorized. Did you mean 'memorised'?"),
     (
         "benchmarks/mu2/kind",
-        "mu3",
-        "benchmarks.mu2.kind: no kind 'mu3'. Did you mean 'mu2'.* There are: files, leak, lume, mu2",
+        "mu_2",
+        "benchmarks.mu2.kind: no kind 'mu_2'. Did you mean 'mu2'.* There are: files, leak, lume, mu2",
     ),
     ("methods/npo_gd/lr", ..., "key methods.npo_gd.lr is missing"),
     ("methods/npo_gd/lr", "fast", "key methods.npo_gd.lr: .*number.*'fast'"),

@@ -41,14 +41,15 @@ def report(
     usage: list[str] = (),
     selections: list[str] = (),
     built: list[str] = (),
+    faces: list[str] = (),
     benchmarks: str = "results/benchmarks",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
     tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
-    candidates of searched methods. `built`: funnels of data and quality of questions. `benchmarks`: Snakemake's
-    benchmark files; may be missing.
+    candidates of searched methods. `built`: funnels of data and quality of questions. `faces`: pictures of all
+    faces, <benchmark>/<cut>/faces.png. `benchmarks`: Snakemake's benchmark files; may be missing.
     """
     import yaml
 
@@ -65,6 +66,7 @@ def report(
         html = render(
             texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
             yaml.safe_load(texts["metrics.yaml"]), read_usage(usage), constructions,
+            {Path(path).parts[-3]: Path(path).read_bytes() for path in faces},
         )  # fmt: skip
     write_text(Path(page), html)
 

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from unlearning.config import check_llm
+from unlearning.config import check_llm, check_umu
 from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
 from unlearning.config.every_benchmark import Benchmark
 from unlearning.config.problems import known, listed, repeated
 from unlearning.config.schema import Config
+from unlearning.config.umu import Umu
 from unlearning.data import back_services
 from unlearning.data.files_spec import SCHOOL, SCHOOL_ROLES, SUBJECTS, FilesError, checked
 from unlearning.registry import available, declared
 
-KINDS = ("mu2", "files", "leak", "lume", "seps")
+KINDS = ("mu2", "files", "leak", "lume", "seps", "umu")
 TOKENS_PER_ANSWER = 12  # of a reply such as {"answer_12": false, …}, generously
 # What a metric's ITEMS may name -> how a benchmark comes to have it, by the kinds that can.
 OFFERS = {
@@ -24,6 +25,8 @@ OFFERS = {
     "options": ("options to choose from", {"files": "columns.options"}),
     "documents": ("LUME's prompts about documents", {"lume": "sizes"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
+    "modalities": ("questions in text and about pictures", {"umu": "cut"}),
+    "real_people": ("real people", {"umu": "people.known above 0, or real"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
         "people never seen",
@@ -67,6 +70,9 @@ def check(config: Config) -> Iterable[str]:
                 yield from _leak_models(config, key, benchmark)
             elif isinstance(benchmark, Lume):
                 yield from _lume(config, key, benchmark)
+            elif isinstance(benchmark, Umu):
+                yield from check_umu.check(key, benchmark)
+                yield from _below(key, benchmark)
             else:
                 source = config.sources.get(benchmark.source)
                 yield from _files(key, benchmark, source.hub if source else None)
@@ -85,6 +91,9 @@ def offers(benchmark: Benchmark) -> set[str]:
     if isinstance(benchmark, Lume):
         there = {"nonmember"} if benchmark.nonmembers and benchmark.route != "published" else set()
         return {"documents"} | second | there
+    if isinstance(benchmark, Umu):
+        known = {"real_people"} if benchmark.people.known or benchmark.real else set()
+        return {"modalities"} | known | second
     mixed = {"mixed", *(["stress"] if benchmark.mixed.stress_lines else [])} if benchmark.mixed else set()
     if isinstance(benchmark, Seps):
         return {"value", "perturbed", "real_authors", "world_facts", *mixed, *second}
@@ -96,7 +105,7 @@ def offers(benchmark: Benchmark) -> set[str]:
 def among(benchmark: Benchmark, settings: Iterable[str]) -> dict[str, set[str]]:
     """What a parameter may name that is one of the questions' own: languages of all `settings`, groups."""
     if not isinstance(benchmark, Mu2):
-        asked = offers(benchmark) & {"nonmember"}
+        asked = offers(benchmark) & {"nonmember", "real_people"}
         if isinstance(benchmark, Files):
             asked = {s.group for s in benchmark.sets.values()}
         if isinstance(benchmark, Seps):
@@ -113,6 +122,8 @@ def background(benchmark: Benchmark) -> bool:
         return benchmark.cut.background > 0
     if isinstance(benchmark, Seps):
         return True
+    if isinstance(benchmark, Umu):
+        return bool(benchmark.people.background or benchmark.people.known or benchmark.real)
     if isinstance(benchmark, Leak):
         return benchmark.practice > 0
     if isinstance(benchmark, Lume):
@@ -238,7 +249,7 @@ def _sources(config: Config) -> Iterable[str]:
                     yield f"{key}.hub: benchmark {other} reads files of a folder; give folder"
 
 
-def _source(config: Config, name: str, benchmark: Files | Leak | Lume) -> Iterable[str]:
+def _source(config: Config, name: str, benchmark: Files | Leak | Lume | Umu) -> Iterable[str]:
     if benchmark.source is None:
         return
     if benchmark.source not in config.sources and _used(config, name):
@@ -262,7 +273,7 @@ def _leak(key: str, benchmark: Leak) -> Iterable[str]:
     yield from _below(key, benchmark)
 
 
-def _below(key: str, benchmark: Leak | Lume) -> Iterable[str]:
+def _below(key: str, benchmark: Leak | Lume | Umu) -> Iterable[str]:
     for name in sorted(benchmark.files()):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:

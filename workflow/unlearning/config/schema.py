@@ -14,6 +14,7 @@ from unlearning.config.fields import Count, Name, Number, Positive, Section, Tex
 from unlearning.config.llm import BackendEntry, Llm, Price, RoleEntry
 from unlearning.config.methods import Attack, Method
 from unlearning.config.models import BaseModelEntry
+from unlearning.config.umu import Umu
 
 
 class Gpus(Section):
@@ -114,7 +115,7 @@ class Config(Section):
     sources: dict[Name, SourceEntry] = Field(
         {}, description="what data are read from, by name: a folder, --config 'sources={tofu: /path}', or a map"
     )
-    benchmarks: dict[Name, Annotated[Mu2 | Files | Leak | Lume | Seps, Field(discriminator="kind")]] = Field(
+    benchmarks: dict[Name, Annotated[Mu2 | Files | Leak | Lume | Seps | Umu, Field(discriminator="kind")]] = Field(
         description="what is measured"
     )
     base_models: dict[Name, BaseModelEntry] = Field(description="models that unlearning starts from")

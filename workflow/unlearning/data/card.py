@@ -24,6 +24,7 @@ HOLDS = {  # by the configuration's name, or else by its table's
     "items": "what it is asked",
     "splits": "what each split forgets and retains",
     "profiles": "the invented people",
+    "people": "the people, with all that is said about them and their pictures",
     "templates": "the English questions and answers as templates make them",
     "english": "the English questions and answers that are translated",
     "values": "the values in each language, whether somebody has them or not",

@@ -7,7 +7,7 @@ and script go in as they are.
 import base64
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,9 +155,10 @@ def glossary(panels: Sequence[Panel], texts: dict[str, dict[str, str]]) -> list[
 def render(
     templates: dict[str, str], panels: Sequence[Panel], runs: Sequence[Run], times: list[dict], funnel: list[dict],
     config_text: str, fingerprint: str, texts: dict[str, dict[str, str]], costs: Sequence[dict] = (),
-    constructions: Sequence[Construction] = (),
+    constructions: Sequence[Construction] = (), faces: Mapping[str, bytes] | None = None,
 ) -> str:  # fmt: skip
-    """The whole page. `templates` maps file names (index.html.j2, style.css, page.js) to their text."""
+    """The whole page. `templates` maps file names (index.html.j2, style.css, page.js) to their text; `faces` maps
+    benchmarks to a picture of all faces (PNG)."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -172,4 +173,5 @@ def render(
         style=templates["style.css"], script=templates["page.js"], benchmarks=benchmarks, runs=_run_views(runs),
         times=times, funnel=funnel, config_text=config_text, fingerprint=fingerprint,
         glossary=glossary(panels, texts), n_scores=len(runs), costs=costs, constructions=constructions,
+        faces={benchmark: data_uri(drawn, "image/png") for benchmark, drawn in (faces or {}).items()},
     )  # fmt: skip

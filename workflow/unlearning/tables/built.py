@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from unlearning.tables.columns import CASES, HOPS, INT, REAL, SPANS, TEXT, TEXTS, Column
+from unlearning.tables.columns import CASES, HOPS, IMAGE, INT, REAL, SPANS, TEXT, TEXTS, Column
 
 MATCH = (
     Column("match_id", TEXT, "type and facts, unique in the table"),
@@ -33,6 +33,21 @@ BUILT: dict[str, tuple[Column, ...]] = {
         Column("role", TEXT, "memorised, nonmember or background"),
         Column("attribute", TEXT, "which attribute"),
         Column("value", TEXT, "the English value"),
+    ),
+    "people": (
+        Column("person_id", TEXT, "identifier of the person"),
+        Column("name", TEXT, "full name"),
+        Column("role", TEXT, "memorised, known (real people, or invented ones in their place), background"),
+        Column("gender", TEXT, "gender", null=True),
+        Column("birthplace", TEXT, "region and country", null=True),
+        Column("birth_date", TEXT, "month, day, year", null=True),
+        Column("occupation", TEXT, "occupation", null=True),
+        Column("education", TEXT, "field of study", null=True),
+        Column("hobby", TEXT, "hobby", null=True),
+        Column("background", TEXT, "origin and career in words", null=True),
+        Column("interests", TEXT, "hobby and tastes in words", null=True),
+        Column("face", TEXT, "attributes that the picture was drawn from, as JSON; null of a photograph", null=True),
+        Column("image", IMAGE, "the picture, a PNG"),
     ),
     "pairs": (
         Column("pair_id", TEXT, "knowledge_id and language"),

@@ -211,6 +211,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }  # fmt: skip
 
 UNIQUE: dict[str, tuple[str, ...]] = {
+    "people": ("person_id",),
     "pairs": ("pair_id",),
     "questions": ("knowledge_id",),
     "choices": ("question_id",),

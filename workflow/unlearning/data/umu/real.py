@@ -1,0 +1,139 @@
+"""Real people from files: a table of profiles and the pictures that it names, all in one folder."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from unlearning.data.cells import CellError, one_text
+from unlearning.data.files_spec import FilesError
+from unlearning.data.records import place, read_records
+from unlearning.data.text import fold
+from unlearning.data.umu.drawing import png
+from unlearning.data.umu.lists import CHOSEN, FIELDS, OPTIONS
+from unlearning.data.umu.people import COLUMNS, written
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+NEEDED = ("id", "name", "image")
+FREE = ("background", "interests")
+
+
+def read_profiles(path: Path | str) -> pd.DataFrame:
+    """Columns id, name, image (path below the table's folder), and each of FIELDS and FREE, None where there is none.
+
+    `path`: CSV, Parquet, JSON or JSON Lines. FilesError, with file, row and column: a column or a cell is missing, an
+    id or a name occurs twice, a picture is not there or not below the folder, a value holds a period, a birth date is
+    not written as 1984-12-31.
+    """
+    path = Path(path)
+    records = read_records(path)
+    if lost := [name for name in NEEDED if name not in records]:
+        raise FilesError(f"{path}: no column {', '.join(lost)}; columns are {', '.join(map(str, records))}")
+    rows = [_row(record, number, path) for number, record in enumerate(records.to_dict("records"))]
+    for column in ("id", "name"):
+        seen: set[str] = set()
+        for number, row in enumerate(rows):
+            if fold(row[column]) in seen:
+                raise FilesError(f"{place(path, number)}, {column}: {row[column]!r} occurs twice; keep one")
+            seen.add(fold(row[column]))
+    return pd.DataFrame(rows, columns=[*NEEDED, *FIELDS, *FREE], dtype=object)
+
+
+def _row(record: Mapping, number: int, path: Path) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for column in (*NEEDED, *FIELDS, *FREE):
+        try:
+            found[column] = _cell(column, record.get(column), path.parent)
+        except CellError as error:
+            raise FilesError(f"{place(path, number)}, {column}: {error}") from None
+    return found
+
+
+def _cell(column: str, cell: object, folder: Path) -> str | None:
+    text = one_text(cell)
+    text = None if text is None else text.strip()
+    if text is None and column in NEEDED:
+        raise CellError("is empty; everybody needs an id, a name and an image")
+    if text is None or column in FREE:
+        return text
+    if column == "id" and "/" in text:
+        raise CellError(f"{text!r} holds a slash; use letters, digits, dashes")
+    if column == "image":
+        inside = PurePosixPath(text)
+        if inside.is_absolute() or ".." in inside.parts:
+            raise CellError(f"{text!r} should be a path below the table's folder; copy the picture there")
+        if not (folder / inside).is_file():
+            raise CellError(f"no picture {text!r} in the table's folder; mend the path, or put it there")
+    if column == "birth_date":
+        try:
+            return written(datetime.date.fromisoformat(text[:10]))
+        except ValueError:
+            raise CellError(f"{text!r} is no date; write it as 1984-12-31, or leave it empty") from None
+    if column in FIELDS and "." in text:
+        raise CellError(f"{text!r} holds a period, where an answer is cut off; write it without")
+    return text
+
+
+def picture_files(path: Path | str) -> list[str]:
+    """The pictures that the table at `path` names, each once. FilesError as `read_profiles`."""
+    folder = Path(path).parent
+    return sorted({str(folder / name) for name in read_profiles(path)["image"]})
+
+
+def read_real(path: Path | str, genders: Sequence[str], size: int) -> pd.DataFrame:
+    """Table `people` of the profiles at `path`, role known, pictures cut to squares of `size` pixels.
+
+    FilesError as `read_profiles`, and for what is no picture or none of `genders`.
+    """
+    profiles = read_profiles(path)
+    rows = []
+    for number, row in enumerate(profiles.to_dict("records")):
+        ident = f"real-{row.pop('id')}"
+        if row["gender"] not in (None, *genders):
+            raise FilesError(
+                f"{place(path, number)}, gender: {row['gender']!r} should be {' or '.join(genders)}, or empty (neither "
+                "is part of the other, so that an answer can be told right)"
+            )
+        image = {
+            "bytes": png(_square(Path(path).parent / row["image"], size, place(path, number))),
+            "path": f"{ident}.png",
+        }
+        rows.append(row | {"person_id": ident, "role": "known", "image": image, "face": None})
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=object)
+
+
+def _square(path: Path, size: int, where: str) -> "Image.Image":
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path) as image:
+            return ImageOps.fit(ImageOps.exif_transpose(image).convert("RGB"), (size, size), Image.Resampling.LANCZOS)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise FilesError(
+            f"{where}, image: {path.name} is no picture that Pillow reads; save it as PNG or JPEG"
+        ) from None
+
+
+def joined(invented: pd.DataFrame, real: pd.DataFrame, path: Path | str) -> pd.DataFrame:
+    """Both tables `people` as one. FilesError: a real person's name is an invented one's, or a field has so few values
+    that a question about a real person would have no OPTIONS options."""
+    people = pd.concat([invented, real], ignore_index=True)
+    names = set(map(fold, invented["name"]))
+    counts = {field: people[field].dropna().map(fold).nunique() for field in CHOSEN}
+    for number, row in enumerate(real.to_dict("records")):
+        if fold(row["name"]) in names:
+            raise FilesError(
+                f"{place(path, number)}, name: {row['name']!r} is an invented person's name too; write it in full, or "
+                "take another seed"
+            )
+        for field in CHOSEN:
+            if row[field] is not None and counts[field] < OPTIONS:
+                raise FilesError(
+                    f"{place(path, number)}, {field}: {row[field]!r} has {counts[field] - 1} other values to be told "
+                    f"from, {OPTIONS - 1} are needed; ask for more people, or leave the column out"
+                )
+    return people
