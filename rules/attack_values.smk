@@ -47,6 +47,7 @@ def answer_values(w, attack):
     values = likelihood_values(w) | {
         "decoding": {CONFIG.attacks[name].attack: attack_params(name) for name in parts.decoding},
         "max_new_tokens": benchmark_of(w).asking.max_new_tokens,
+        "backend": benchmark_of(w).asking.backend,
         "only": only,
         "seed": int(w.seed),
     }

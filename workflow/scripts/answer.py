@@ -20,6 +20,7 @@ def answer(
     device: str = "auto",
     dtype: str = "float32",
     threads: int = 1,
+    backend: str = "transformers",
 ) -> None:
     """Write `likelihoods` and, where they are wanted, `answers` (Parquet) of a model.json for the items in `questions`.
 
@@ -28,6 +29,7 @@ def answer(
     `only` choose the items (see unlearning.answer.select), without those that another split than `asked_split` asks, of
     which mixed prompts have an answer and no likelihood, and those without messages have a likelihood and no
     answer; `prompts` are the attacks on them, `phrases` the files that these read (see unlearning.answer.prompted).
+    `backend`, transformers or vllm, writes the answers.
     Raises ValueErrors of what it calls.
     """
     from unlearning.models.optional import leave_out_unused
@@ -38,7 +40,7 @@ def answer(
     import torch
 
     from unlearning.answer.decoding import Decoding
-    from unlearning.answer.generate import generate
+    from unlearning.answer.generate import generate, stop_ids
     from unlearning.answer.likelihood import likelihoods as score
     from unlearning.answer.parts import of_split, plain
     from unlearning.answer.prompted import prompted, read_phrases
@@ -61,7 +63,15 @@ def answer(
     def ask(model: str, scored: str, written: str | None) -> None:
         network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
         write_table(score(network, tokenizer, plain(items), batch_size), scored, "likelihoods")
-        if written:
+        if written and backend == "vllm":
+            from unlearning.answer.vllm import generate as generate_fast
+
+            stops = stop_ids(network, tokenizer)
+            del network  # vLLM takes its place on the GPU
+            torch.cuda.empty_cache()
+            options = (stops, asking(items), chosen, seed, max_new_tokens, device, dtype)
+            write_table(generate_fast(model, tokenizer, *options), written, "answers")
+        elif written:
             texts = generate(network, tokenizer, asking(items), chosen, seed, batch_size, max_new_tokens)
             write_table(texts, written, "answers")
 

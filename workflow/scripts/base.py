@@ -41,7 +41,7 @@ def base(
         return
     from unlearning.models.encode import pad_id
     from unlearning.models.load import find_device, save_model
-    from unlearning.models.small import small_model
+    from unlearning.models.small import published_names, small_model
     from unlearning.models.tokenizer import texts_of, train_tokenizer
     from unlearning.train.memorise import memorise
     from unlearning.train.plan import make_plan
@@ -63,7 +63,7 @@ def base(
         network, steps, facts, _ = memorise(network, background, plan, seed, pad_id(tokenizer), device, work=work)
     if rank() == 0:
         write_table(steps, log, "train_log")
-        save_model(network, tokenizer, model, facts)
+        save_model(network, tokenizer, model, facts, published_names if shape.get("vision") else None)
 
 
 if __name__ == "__main__":

@@ -59,23 +59,30 @@ def generate(
     check_items(items)
     seen = look(tokenizer, pictures(items))
     prompts = encode_prompts(tokenizer, items["messages"].tolist(), seen)
-    item_of_row = np.repeat(np.arange(len(items)), decoding.samples)
-    sample_of_row = np.tile(np.arange(decoding.samples), len(items))
-    item_ids = items["item_id"].to_numpy()[item_of_row]
-    seeds = [seed_for(seed, "answer", f"{i}\x1f{k}") for i, k in zip(item_ids, sample_of_row, strict=True)]
-    asked, shown = ([given[i] for i in item_of_row] for given in (prompts, seen))
+    rows = draws(items, decoding, seed)
+    asked, shown = ([given[i] for i in rows["item"]] for given in (prompts, seen))
+    seeds = rows["seed"].tolist()
     written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens, shown)
     found = dict(tqdm(written, total=len(asked), desc="generate", unit="answer", mininterval=1))
-    answers = [found[row] for row in range(len(asked))]
-    return pd.DataFrame(
-        {
-            "item_id": item_ids,
-            "sample": sample_of_row.astype(np.int32),
-            "part": np.int32(0),
-            "text": [answer.text for answer in answers],
-            "n_tokens": np.array([answer.n_tokens for answer in answers], dtype=np.int32),
-            "finish_reason": [answer.finish_reason for answer in answers],
-        }
+    return answers(rows, [found[row] for row in range(len(asked))])
+
+
+def draws(items: pd.DataFrame, decoding: Decoding, seed: int) -> pd.DataFrame:
+    """A row an answer that is wanted, in the items' order: `item` (its place), item_id, sample, and the draw's seed."""
+    item = np.repeat(np.arange(len(items)), decoding.samples)
+    sample = np.tile(np.arange(decoding.samples, dtype=np.int32), len(items))
+    item_ids = items["item_id"].to_numpy()[item]
+    seeds = [seed_for(seed, "answer", f"{i}\x1f{k}") for i, k in zip(item_ids, sample, strict=True)]
+    return pd.DataFrame({"item": item, "item_id": item_ids, "sample": sample, "seed": pd.Series(seeds, dtype=object)})
+
+
+def answers(rows: pd.DataFrame, written: Sequence[Written]) -> pd.DataFrame:
+    """The `answers` table of what was `written` for each of `rows` (see `draws`)."""
+    return rows[["item_id", "sample"]].assign(
+        part=np.int32(0),
+        text=[answer.text for answer in written],
+        n_tokens=np.array([answer.n_tokens for answer in written], dtype=np.int32),
+        finish_reason=[answer.finish_reason for answer in written],
     )
 
 
@@ -103,7 +110,7 @@ def continuations(
         with explain_memory(batch_size):
             batch, shown = [prompts[row] for row in rows], together([seen[row] for row in rows] if seen else [])
             written = _continue(model, batch, shown, rows, choose, stops, max_new_tokens, pad_id(tokenizer))
-        yield from zip(rows.tolist(), _texts(tokenizer, written, stops), strict=True)
+        yield from zip(rows.tolist(), texts(tokenizer, written, stops), strict=True)
 
 
 def stop_ids(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> set[int]:
@@ -205,12 +212,13 @@ def _continue(
     return written
 
 
-def _texts(tokenizer: "PreTrainedTokenizerBase", written: list[list[int]], stops: set[int]) -> list[Written]:
+def texts(tokenizer: "PreTrainedTokenizerBase", written: list[list[int]], stops: set[int]) -> list[Written]:
+    """What the tokens `written` say; those that end in one of `stops` have stopped."""
     stopped = [ids[-1] in stops for ids in written]
     ids = [tokens[:-1] if stop else tokens for tokens, stop in zip(written, stopped, strict=True)]
-    texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    said = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     # a cut character shows as U+FFFD at the end; anywhere else that character is what the model wrote
     return [
         Written(text, len(tokens), "stop") if stop else Written(text.rstrip("\ufffd"), len(tokens), "length")
-        for text, tokens, stop in zip(texts, written, stopped, strict=True)
+        for text, tokens, stop in zip(said, written, stopped, strict=True)
     ]

@@ -12,6 +12,11 @@ class Asking(Section):
 
     batch_size: Positive = Field(256, description="items answered side by side")
     max_new_tokens: Positive = Field(32, description="longest answer")
+    backend: Literal["transformers", "vllm"] = Field(
+        "transformers",
+        description="who writes the answers; vllm (envs/vllm.txt) is for large models on GPUs, likelihoods stay with "
+        "transformers",
+    )
 
 
 class Card(Section):

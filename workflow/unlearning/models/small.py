@@ -1,5 +1,6 @@
 """Small models with random weights that train on a CPU: the embedded default, of Llama's type, and a LLaVA on it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unlearning.models.tokenizer import add_processor
@@ -98,3 +99,16 @@ def _llava(sees: dict, text, tokenizer: "PreTrainedTokenizerBase") -> "PreTraine
         eos_token_id=tokenizer.eos_token_id,
     )
     return LlavaForConditionalGeneration(config)
+
+
+def published_names(folder: Path) -> None:
+    """Give the tensors of a small LLaVA's tower in `folder` the names that published ones have: vLLM knows no others.
+
+    transformers writes them so only where it has read them so; a copy trained from this one keeps the names.
+    """
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    named = {name.replace("vision_tower.", "vision_tower.vision_model.", 1): t for name, t in tensors.items()}
+    save_file(named, path, metadata={"format": "pt"})

@@ -55,7 +55,9 @@ class Vllm:
 
     @functools.cached_property
     def _engine(self) -> "LLM":
-        return _start(self._settings, self.identity["revision"])
+        engine = start(self._settings, self.identity["revision"])
+        check_chat(engine.get_tokenizer(), self._settings["model"])
+        return engine
 
     def _fill(self, numbered: Iterator[tuple[int, Request]], waiting: dict) -> Iterator[tuple[int, Failure]]:
         """Move requests into the engine while there is room; yields those that it cannot take."""
@@ -113,7 +115,7 @@ def _params(request: Request) -> "SamplingParams":
     )
 
 
-def _start(settings: Mapping, revision: str) -> "LLM":
+def start(settings: Mapping, revision: str | None) -> "LLM":
     """The engine, from safetensors, without any code that a model brings along. ModelError says what is missing."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -130,7 +132,7 @@ def _start(settings: Mapping, revision: str) -> "LLM":
     name = settings["model"]
     pinned = None if Path(name).is_dir() else revision
     with _explained(settings):
-        engine = LLM(
+        return LLM(
             name,
             revision=pinned,
             tokenizer_revision=pinned,
@@ -141,8 +143,6 @@ def _start(settings: Mapping, revision: str) -> "LLM":
             structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
             **(_cpu_options(settings["max_length"]) if on_cpu else _gpu_options(settings, pinned)),
         )
-    check_chat(engine.get_tokenizer(), name)
-    return engine
 
 
 def _runs_on_cpu(device: str, built_for_cpu: bool) -> bool:
