@@ -40,20 +40,23 @@ def test_the_fields_that_may_be_named_are_those_of_the_data():
 
 
 def test_what_the_data_offer():
-    def built(**people):
-        return load(config({"people": UMU["people"] | people})).benchmarks["umu"]
+    def built(**keys):
+        return Umu(kind="umu", metrics=["rouge_l"], **keys)
 
-    assert offers(built()) == {"modalities", "real_people"} and offers(built(known=0)) == {"modalities"}
+    assert offers(built()) == {"modalities", "real_people"} and offers(built(people={"known": 0})) == {"modalities"}
     assert among(built(), ["default"]) == {"languages": {"en"}, "groups": {"retain", "real_people"}}
-    assert background(built()) and background(built(known=0)) and background(built(background=0))
-    assert not background(Umu(kind="umu", people={"known": 0}, metrics=["rouge_l"]))
-    real = load(config({"source": "own", "real": "p.csv", "people": {"memorised": 8}}, sources={"own": "/x"}))
-    assert "real_people" in offers(real.benchmarks["umu"]) and background(real.benchmarks["umu"])
+    assert background(built()) and background(built(people={"known": 0, "background": 4}))
+    assert not background(built(people={"known": 0}))
+    real = built(people={"known": 0}, source="own", real="p.csv")
+    assert "real_people" in offers(real) and background(real)
+
+
+def test_the_runs():
     assert {run.method for run in parse(config()) if run.benchmark == "umu"} == {"target", "retrain", "ga"}
 
 
 def test_metrics_of_another_kind_do_not_fit():
-    entry = load(config()).benchmarks["umu"]
+    entry = Umu(kind="umu", metrics=["rouge_l"])
     for metric, what in (("kps", "at least two languages"), ("mia", "people never seen"), ("h_avg", "mixed prompts")):
         assert what in lacking(entry, [metric])[0] and "a umu benchmark has none" in lacking(entry, [metric])[0]
 

@@ -18,7 +18,6 @@ from unlearning.data.umu.lists import FIELDS, read_lists
 from unlearning.data.umu.people import invent
 from unlearning.data.umu.questions import read_questions
 from unlearning.data.umu.real import joined, picture_files, read_profiles, read_real
-from unlearning.tables.artifacts import read_table
 
 UMU = ROOT / "resources" / "umu"
 LISTS = read_lists(UMU / "places.yaml", UMU / "people.yaml")
@@ -113,20 +112,17 @@ def test_a_mistake_is_told_with_file_row_and_column(tmp_path, rows, said):
         joined(people, read_real(path, GENDERS, 28), path)
 
 
-def test_in_the_workflow_people_depend_on_table_and_pictures_and_not_on_the_questions_words(tmp_path):
+def test_a_picture_that_is_not_there_is_told_before_anything_runs(tmp_path):
     project = Project(tmp_path / "project", "config/own.yaml")
     (tmp_path / "real").mkdir()
     folder(tmp_path / "real")
+    (tmp_path / "real/bo.png").unlink()
     umu = {"kind": "umu", "people": {"memorised": 8}, "forget": {"p": 2}, "source": "own", "real": "profiles.csv",
            "metrics": ["rouge_l"]}  # fmt: skip
     run = {"benchmark": "umu", "base_models": ["small"], "splits": ["p"], "methods": ["ga"]}
     overlay = {"only": "umu", "benchmarks": {"umu": umu}, "experiments": {"umu": run},
                "sources": {"own": str(tmp_path / "real")}}  # fmt: skip
-    (tmp_path / "project/config/own.yaml").write_text(json.dumps(overlay), encoding="utf-8")
-    target = "results/data/umu/small/people.parquet"
-    project.snakemake(target, "--quiet")
-    facts = json.loads((project.path / "results/data/umu/small/people.provenance.json").read_text(encoding="utf-8"))
-    lists = {"resources/umu/places.yaml", "resources/umu/people.yaml"}
-    assert set(facts["inputs"]) == lists | {"profiles.csv", "bo.png", "anna.jpg"}
-    people = read_table(project.path / target, "people")
-    assert people["role"].value_counts().to_dict() == {"memorised": 8, "known": 2}
+    (project.path / "config/own.yaml").write_text(json.dumps(overlay), encoding="utf-8")
+    done = project.snakemake("--dry-run", check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode and "benchmarks.umu.real: " in said and "line 3, image: no picture 'bo.png'" in said
