@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from unlearning.score.modalities import ASKED, GROUPS, MODALITIES
+from unlearning.score.modalities import ASKED, GROUPS, MODALITIES, task_means
 from unlearning.score.pairs import mean_row
-from unlearning.score.shares import Cells
 from unlearning.score.view import View
 from unlearning.text.abstaining import abstains, folded
 from unlearning.train.data import refusals_in
@@ -33,7 +32,7 @@ def score(view: View) -> list[dict]:
         asked_I = (view.items["modality"] == modality).to_numpy()
         own = replace(view, items=view.items[asked_I])
         for group in GROUPS:
-            means = Cells(own, group, [("all", (task,)) for task in TASKS]).means(refused_I[asked_I], "answer")
+            means = task_means(own, group, TASKS, refused_I[asked_I], "answer")
             rows += [mean_row(metric, group, mean, task) for task, mean in zip(TASKS, means, strict=True)]
     return rows
 

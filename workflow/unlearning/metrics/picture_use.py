@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from unlearning.score.modalities import ASKED, GROUPS, graded, right
+from unlearning.score.modalities import ASKED, GROUPS, graded, right, task_means
 from unlearning.score.pairs import mean_row
-from unlearning.score.shares import Cells
+from unlearning.score.shares import Mean
 from unlearning.score.view import View
 
 NEEDS = ("answers",)
@@ -39,12 +39,12 @@ def score(view: View) -> list[dict]:
     rows = []
     for metric, values_I in values.items():
         for group in GROUPS:
-            means = Cells(own, group, [("all", (task,)) for task in ASKED]).means(values_I, "answer")
+            means = task_means(own, group, ASKED, values_I, "answer")
             rows += [_row(view, metric, group, task, mean) for task, mean in zip(ASKED, means, strict=True)]
     return rows
 
 
-def _row(view: View, metric: str, group: str, task: str, mean) -> dict:
+def _row(view: View, metric: str, group: str, task: str, mean: Mean) -> dict:
     asked = (view.items["group"] == group) & (view.items["task"] == task) & (view.items["modality"] == "image")
     if SHOWN not in view.items:
         mean = mean._replace(note=NONE)

@@ -38,12 +38,26 @@ class Pairs(NamedTuple):
         return values_P2[:, 0], values_P2[:, 1]
 
     def means(self, group: str, tasks: tuple[str, ...], values_P: np.ndarray, what: str = BOTH) -> list[Mean]:
-        """The mean over the pairs of each task, with draws over the knowledge instances of `group`."""
-        return Cells(self.view, group, [("all", (task,)) for task in tasks]).means(values_P, what)
+        """`task_means` of one value a pair."""
+        return task_means(self.view, group, tasks, values_P, what)
 
     def only(self, chosen_P: np.ndarray) -> "Pairs":
         """The chosen pairs alone, so that no other knowledge is drawn."""
         return Pairs(replace(self.view, items=self.view.items[chosen_P]), self.places_P2[chosen_P])
+
+
+def task_means(view: View, group: str, tasks: tuple[str, ...], values_I: np.ndarray, what: str) -> list[Mean]:
+    """The mean over the items of each task in `group`; `what` names what a missing value lacks.
+
+    Draws are over the knowledge instances that the task asks about alone: a description is one in many fields, and of a
+    small group many a draw would hold none.
+    """
+    found = []
+    for task in tasks:
+        own_I = (view.items["task"] == task).to_numpy()
+        cells = Cells(replace(view, items=view.items[own_I]), group, [("all", (task,))])
+        found += cells.means(values_I[own_I], what)
+    return found
 
 
 @functools.lru_cache(maxsize=2)
