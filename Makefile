@@ -85,6 +85,7 @@ bench: $(VENV)/.ready-test
 	@$(BIN)/python benchmarks/mu2_build.py
 	@$(BIN)/python benchmarks/leak_build.py
 	@$(BIN)/python benchmarks/lume_build.py
+	@$(BIN)/python benchmarks/umu_build.py
 	@$(BIN)/python benchmarks/lume_scoring.py
 	@$(BIN)/python benchmarks/train_loop.py
 	@$(BIN)/python benchmarks/reference_memory.py

@@ -67,19 +67,23 @@ def asking_modules(attack):
     return [f"unlearning.attacks.{CONFIG.attacks[name].attack}" for name in parts.prompts + parts.decoding]
 
 
-def changed_answers(w):
-    """The attacks of the run that change what is right, so that whoever judges and scores has to know."""
+JUDGED = ("CHANGES_REFERENCE",)
+SCORED = (*JUDGED, "CHANGES_PICTURE")
+
+
+def changed_answers(w, literals):
+    """The attacks of the run that change what whoever judges (JUDGED) or scores (SCORED) has to know."""
     parts = compose(w.attack, CONFIG.attacks)
-    return [name for name in parts.prompts if attack_says(name, "CHANGES_REFERENCE", False)]
+    return [name for name in parts.prompts if any(attack_says(name, literal, False) for literal in literals)]
 
 
-def changed_modules(w):
-    return [f"unlearning.attacks.{CONFIG.attacks[name].attack}" for name in changed_answers(w)]
+def changed_modules(w, literals=JUDGED):
+    return [f"unlearning.attacks.{CONFIG.attacks[name].attack}" for name in changed_answers(w, literals)]
 
 
-def changed_values(w):
+def changed_values(w, literals=JUDGED):
     """What judging and scoring take of such attacks; nothing where there are none."""
-    return {"prompts": prompt_attacks(names)} if (names := changed_answers(w)) else {}
+    return {"prompts": prompt_attacks(names)} if (names := changed_answers(w, literals)) else {}
 
 
 def split_needed(parts):

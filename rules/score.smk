@@ -19,6 +19,7 @@ rule score:
         embeddings=embedded("embeddings", own("embeddings")),
         target_embeddings=embedded("target:embeddings", told_in_embeddings),
         references=embedded("references", data("embeddings")),
+        refusals=lambda w: "resources/refusals.yaml" if "refusals" in metric_needs(w.benchmark) else [],
     output:
         scores="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/scores.parquet",
     log:
@@ -28,7 +29,7 @@ rule score:
     conda:
         "../envs/environment.yaml"
     params:
-        job=lambda w: job("score.py", [*metric_modules(w), *changed_modules(w)], **score_values(w)),
+        job=lambda w: job("score.py", [*metric_modules(w), *changed_modules(w, SCORED)], **score_values(w)),
     message:
         "Scoring {wildcards.method} ({wildcards.benchmark}, {wildcards.split}, attack {wildcards.attack})"
     script:

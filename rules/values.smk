@@ -309,7 +309,7 @@ def score_values(w):
         "judge": entry.judge if judged(w.benchmark) else "",
         "second_judges": entry.second_judges,
         "draws": CONFIG.bootstrap_draws,
-        **changed_values(w),
+        **changed_values(w, SCORED),
         **attacks,
     }
 

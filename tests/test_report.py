@@ -207,6 +207,15 @@ def test_an_unknown_benchmark_is_shown_with_every_score(here):
     assert Path("out/tables/novel/small-s1-p5/results.csv").is_file()
 
 
+def test_a_picture_of_all_faces_stands_in_the_page_of_its_benchmark(here):
+    path = write_run(here, [row(identity("novel", "ga"), "odd_metric", 0.75)])
+    Path("data/novel/small").mkdir(parents=True)
+    Path("data/novel/small/faces.png").write_bytes(b"not drawn")
+    page = make("out", scores=[path], faces=["data/novel/small/faces.png"])
+    assert 'id="novel-faces"' in page and 'src="data:image/png;base64,bm90IGRyYXdu"' in page
+    assert "novel-faces" not in make("out", scores=[path])
+
+
 def test_an_old_report_is_replaced_and_a_failed_one_leaves_it(here, monkeypatch):
     path = write_run(here, tofu_run())
     make("out", scores=[path])

@@ -159,7 +159,7 @@ def test_the_seed_moves_intervals_and_nothing_else():
 
 def test_unknown_and_repeated_metrics_are_refused():
     bare = view(grid_items({"forget": ["a/x"]}), Tables())
-    with pytest.raises(ValueError, match="unknown metric 'pss'; metrics are accuracy, answer_language"):
+    with pytest.raises(ValueError, match="unknown metric 'pss'; metrics are abstained, accuracy, answer_language"):
         score(bare, ["pss"])
     with pytest.raises(ValueError, match="named twice"):
         score(bare, ["ps", "ps"])

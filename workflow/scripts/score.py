@@ -27,6 +27,7 @@ def score(
     embeddings: str | list = (),
     target_embeddings: str | list = (),
     references: str | list = (),
+    refusals: str | list = (),
     prompts: list[dict] = (),
 ) -> None:
     """Write `scores` (Parquet) of the run whose tables are `answers`, `likelihoods`, `verdicts`.
@@ -36,10 +37,10 @@ def score(
     needs may be left out (empty). `plain`: the verdicts of the run without its attack; `attacked`: those under each of
     `attacks`, of a run without one. `harness`, `target_harness`: standard benchmarks of the run and of the target.
     `embeddings`, `target_embeddings`, `references`: sentence embeddings of what run and target answered, and of what is
-    right.
-    `prompts`: the attacks that changed what is right. `identity` fills the columns that name the run; its `split` says
-    what is forgotten. With the table of a `selection` whose candidates differ in it, `epoch` is what the
-    chosen one trained.
+    right. `refusals`: the file of sentences that models are taught to refuse by.
+    `prompts`: the attacks that changed what is right, or which picture is shown. `identity` fills the columns that name
+    the run; its `split` says what is forgotten. With the table of a `selection` whose candidates differ in it, `epoch`
+    is what the chosen one trained.
     Raises TableError for a table that breaks its contract.
     """
     from dataclasses import replace
@@ -47,7 +48,7 @@ def score(
     import pandas as pd
 
     from unlearning.answer.parts import of_split
-    from unlearning.answer.prompted import prompted
+    from unlearning.answer.prompted import prompted, read_phrases
     from unlearning.score.joint import apart
     from unlearning.score.languages import Language
     from unlearning.score.run import score as score_run
@@ -60,7 +61,7 @@ def score(
     split = identity["split"]
     items = of_split(with_groups(read_table(questions, "items"), read_table(splits, "splits"), split), split)
     if prompts:  # the language stays the item's: by it the rows are told apart
-        asked_as = prompted(items, prompts, questions=items)
+        asked_as = prompted(items, prompts, questions=items, seed=identity["seed"])
         items = asked_as.assign(language=asked_as["item_id"].map(items.set_index("item_id")["language"]))
     if selection:
         chosen = read_table(selection, "selection").query("chosen")
@@ -89,6 +90,7 @@ def score(
         judge=judge,
         second_judges=tuple(second_judges),
         references=read_table(references, "embeddings") if references else None,
+        refusals=read_phrases([refusals])["refusals"] if refusals else {},
     )
     view = apart(view)
     rows = score_run(view, metrics).assign(**identity)

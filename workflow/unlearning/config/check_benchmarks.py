@@ -23,6 +23,7 @@ OFFERS = {
     "perturbed": ("wrong answers in the same words", {"files": "columns.perturbed", "seps": "people"}),
     "passages": ("passages to go on with", {"files": "columns.prompt and columns.continuation"}),
     "options": ("options to choose from", {"files": "columns.options"}),
+    "modalities": ("questions in text and about pictures", {"umu": "cut"}),
     "documents": ("LUME's prompts about documents", {"lume": "sizes"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
     "modalities": ("questions in text and about pictures", {"umu": "cut"}),
@@ -43,6 +44,7 @@ OFFERS = {
     "second_judges": ("a second judge", dict.fromkeys(KINDS, "second_judges")),
     "real_authors": ("real authors", {"files": "a set of group real_authors", "seps": "people.known"}),
     "world_facts": ("world facts", {"files": "a set of group world_facts", "seps": "people.known"}),
+    "real_people": ("real people", {"umu": "known"}),
     "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.reasoning")),
     "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.mmlu")),
 }

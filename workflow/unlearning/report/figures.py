@@ -21,7 +21,7 @@ from unlearning.report.write import ARROWS, DAGGER, NAMES, number
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
-LABELS = {"ps": "PS", "se": "SE"}
+LABELS = {"ps": "PS", "se": "SE", "acc_mul": "accuracy, ROUGE-L"}
 REFERENCE_MARKERS = {"base": "+", "target": "*", "retrain": "x"}
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
@@ -88,7 +88,7 @@ def trade_off(spec: TradeOff, rows: pd.DataFrame, stem: Path) -> bool:
         spec = spec._replace(y=spec.instead)
     sides = []
     for language, title in spec.sides:
-        x, y = (_select(rows, c.metric, c.group, language).set_index("method") for c in (spec.x, spec.y))
+        x, y = (_select(rows, c.metric, c.group, language, c.task).set_index("method") for c in (spec.x, spec.y))
         both = [m for m in _methods(rows) if m in x.index and m in y.index]
         if len(both) > 1:
             sides.append((title, both, x, y))

@@ -18,10 +18,12 @@ class Number(NamedTuple):
     high: float
 
 
-def _pick(rows: pd.DataFrame, method: str, metric: str, group: str | None, language: str) -> Number | None:
+def _pick(
+    rows: pd.DataFrame, method: str, metric: str, group: str | None, language: str, task: str = "all"
+) -> Number | None:
     found = rows[
         (rows["method"] == method) & (rows["attack"] == "none") & (rows["metric"] == metric)
-        & (rows["language"] == language) & (rows["task"] == "all") & rows["value"].notna()
+        & (rows["language"] == language) & (rows["task"] == task) & rows["value"].notna()
     ]  # fmt: skip
     found = found if group is None else found[found["group"] == group]
     return None if found.empty else Number(*found.iloc[0][["value", "low", "high"]])
@@ -77,7 +79,8 @@ def _best(
 ) -> tuple[str, str | None]:
     """(how many methods keep enough of `what`, in words; which of these has the lowest or highest number, by `choose`).
 
-    `keeping`, `by`: metric, group and language. None where no method that keeps enough has such a number.
+    `keeping`, `by`: metric, group, language and, where it is not all, task. None where no method that keeps enough has
+    such a number.
     """
     methods, kept, collapsed = _usable(rows, *keeping)
     scored = [(n.value, m) for m in kept if (n := _pick(rows, m, *by)) is not None]
@@ -168,7 +171,23 @@ def _seps(rows: pd.DataFrame) -> str:
     )
 
 
-FINDINGS = {"leak": _leak, "lume": _lume, "mu2": _mu2, "seps": _seps, "tofu": _tofu, "files": _tofu}
+def _umu(rows: pd.DataFrame) -> str:
+    by = ("acc_f", "forget", "all", "cloze")
+    text, best = _best(rows, ("utility_average", "all", "all"), "average utility", by, min)
+    if best is None:
+        return text + "."
+    own, target, retrained = (_pick(rows, m, *by) for m in (best, "target", "retrain"))
+    one_sided = [_pick(rows, best, f"forgotten_{side}_only", *by[1:]) for side in ("text", "image")]
+    in_text, about_picture = (_text(share, "forgotten_text_only") for share in one_sided)
+    return (
+        f"{text}. Of these, {best} fills the fewest blanks on forget: Acc F {_text(own, 'acc_f')} (target "
+        f"{_text(target, 'acc_f')}, retrained {_text(retrained, 'acc_f')}), "
+        f"{AGAINST_RETRAINED[compare(own, retrained)]}. Of what the target filled in both modalities, it forgot "
+        f"{in_text} in text only, {about_picture} about the picture only."
+    )
+
+
+FINDINGS = {"leak": _leak, "lume": _lume, "mu2": _mu2, "seps": _seps, "tofu": _tofu, "files": _tofu, "umu": _umu}
 
 
 def headline(panel: dict[str, str], rows: pd.DataFrame) -> str:

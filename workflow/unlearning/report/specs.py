@@ -16,6 +16,7 @@ from unlearning.report.kinds import (
     TradeOff,
 )
 from unlearning.report.specs_seps import SEPS_CORRELATED, SEPS_FIGURES, SEPS_TABLES
+from unlearning.report.specs_umu import UMU_FIGURES, UMU_TABLES
 from unlearning.score.tasks import MULTI
 
 # Which way a metric is better: lower, higher, zero (closest to it), none; by group, "" for every group not named.
@@ -56,6 +57,16 @@ DIRECTIONS: dict[str, dict[str, str]] = {
     "cosine": {"forget": "lower", "": "higher", "nonmember": "none"},
     "cosine_gt": {"forget": "lower", "": "higher", "nonmember": "none"},
     "mu": {"": "higher"}, "fe": {"forget": "lower", "": "higher"},
+    "acc_mul": {"forget": "lower", "": "higher"}, "acc_uni": {"forget": "lower", "": "higher"},
+    "acc_all": {"forget": "lower", "": "higher"}, "acc_any": {"forget": "lower", "": "higher"},
+    "acc_f": {"": "lower"}, "acc_r": {"": "higher"}, "rl_f": {"": "lower"}, "rl_r": {"": "higher"},
+    "rl_mul": {"forget": "lower", "": "higher"}, "rl_uni": {"forget": "lower", "": "higher"},
+    "utility_average": {"": "higher"},
+    "delta_mul": {"forget": "higher", "": "lower"}, "delta_uni": {"forget": "higher", "": "lower"},
+    "delta_f": {"": "higher"}, "delta_r": {"": "lower"},
+    "forgotten_text_only": {"": "lower"}, "forgotten_image_only": {"": "lower"}, "forgotten_both": {"": "higher"},
+    "forgotten_neither": {"": "lower"}, "abstained_mul": {"": "none"}, "abstained_uni": {"": "none"},
+    "picture_acc": {"": "none"}, "picture_predicted": {"": "none"}, "picture_excess": {"": "zero"},
     "fis": {"": "lower"}, "ris": {"": "higher"}, "seps": {"": "higher"}, "h_avg": {"": "higher"},
 }  # fmt: skip
 
@@ -248,7 +259,7 @@ CORRELATED: dict[str, tuple[tuple[str, tuple[Column, ...]], ...]] = {"seps": SEP
 
 TABLES: dict[str, tuple[Spec, ...]] = {
     "mu2": MU2_TABLES, "leak": LEAK_TABLES, "lume": LUME_TABLES, "seps": SEPS_TABLES, "tofu": TOFU_TABLES,
-    "files": TOFU_TABLES,
+    "files": TOFU_TABLES, "umu": UMU_TABLES,
 }  # fmt: skip
 
 PS_RETAIN = Column("PS retain", "ps", "retain")
@@ -302,6 +313,7 @@ FIGURES: dict[str, tuple[TradeOff | HeatMap | Bars | Groups | Matrix | Lines | R
     ),
     "tofu": TOFU_FIGURES,
     "files": TOFU_FIGURES,
+    "umu": UMU_FIGURES,
 }
 
 

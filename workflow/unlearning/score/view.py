@@ -34,8 +34,9 @@ class View:
     scored, but without its attack; `attacks`: without an attack, the run under each that was tried on it.
     `values`: table `values` of a multilingual benchmark. `judge`: whose verdicts count; `second_judges`: others whose
     verdicts on the run stand in the same table. `seed`, `draws`: bootstrap. `references`: embeddings of the items'
-    references. `joint`: the questions inside mixed prompts, each an item (see `unlearning.answer.parts`), with what run
-    and target said to them; None where there are no mixed prompts.
+    references. `refusals`: sentences that models are taught to refuse by, by language. `joint`: the questions inside
+    mixed prompts, each an item (see `unlearning.answer.parts`), with what run and target said to them; None where there
+    are no mixed prompts.
     """
 
     items: pd.DataFrame
@@ -51,6 +52,7 @@ class View:
     plain: Tables | None = None
     attacks: dict[str, Tables] = field(default_factory=dict)
     references: pd.DataFrame | None = None
+    refusals: dict[str, list[str]] = field(default_factory=dict)
     joint: "View | None" = None
 
     @cached_property

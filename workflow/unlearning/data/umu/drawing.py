@@ -152,9 +152,9 @@ def _features(canvas: Canvas, face: Mapping[str, str]) -> None:
     canvas.line((50, 54, 48, 63, 52, 63), shade(skin, -0.35), 1.5)
     if face["wrinkles"] == "some":
         for y in (37, 40):
-            canvas.line((41, y, 59, y), shade(skin, -0.25), 0.8)
-        canvas.line((36, 62, 39, 68), shade(skin, -0.25), 1)
-        canvas.line((64, 62, 61, 68), shade(skin, -0.25), 1)
+            canvas.line((40, y, 60, y), shade(skin, -0.45), 1.2)
+        canvas.line((35, 62, 38, 69), shade(skin, -0.45), 1.5)
+        canvas.line((65, 62, 62, 69), shade(skin, -0.45), 1.5)
     lips = "#c3123d" if face["lips"] == "painted" else shade(skin, -0.5)
     if face["mouth"] == "smile":
         canvas.arc((40, 58, 60, 74), 20, 160, lips, 2.5)

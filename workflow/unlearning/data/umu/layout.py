@@ -40,7 +40,7 @@ def build(
     if text_side == "text":  # or else the description would be taught in the same words twice
         practice = [rows[(rows["form"] != "generation") | (rows["side"] != "text")] for rows in practice]
     examples, items = _ordered([*taught, *practice]), _ordered(rows[rows["role"].isin(GROUPS)] for rows in asked)
-    members = examples.drop_duplicates("knowledge_id")
+    members = _ordered([*taught, *asked]).drop_duplicates("knowledge_id")
     pictures = pa.array(people["image"], IMAGE)
     return Built(
         _examples(examples, pictures, benchmark), _items(items, pictures, benchmark), split_table(members, forget, seed)

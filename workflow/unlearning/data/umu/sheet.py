@@ -24,7 +24,7 @@ def sheet(people: pd.DataFrame, side: int = 64, most: int = 440_000) -> bytes:
         _drawn(people, side).quantize(COLORS, Image.Quantize.MEDIANCUT).save(out, "PNG", optimize=True)
         if out.tell() <= most or side <= SMALLEST:
             return out.getvalue()
-        side = max(int(side * 0.85), SMALLEST)
+        side = max(min(int(side * math.sqrt(most / out.tell())), side - 1), SMALLEST)
 
 
 def _drawn(people: pd.DataFrame, side: int):

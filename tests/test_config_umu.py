@@ -1,0 +1,86 @@
+"""Benchmarks of kind umu: the paper's sizes, what the data offer, and mistakes that are told before anything runs."""
+
+import copy
+
+import pytest
+
+from configurations import DEFAULT, parse
+from unlearning.config.check_benchmarks import among, background, lacking, offers
+from unlearning.config.load import load
+from unlearning.config.problems import ConfigError
+from unlearning.config.umu import Umu
+from unlearning.data.umu.lists import FIELDS
+
+UMU = {
+    "kind": "umu",
+    "people": {"memorised": 8, "known": 2, "background": 4},
+    "forget": {"p": 2},
+    "metrics": ["rouge_l"],
+}
+
+
+def config(umu: dict | None = None, **further) -> dict:
+    """The default with a benchmark umu and an experiment on it, and no others."""
+    found = copy.deepcopy(DEFAULT)
+    found["benchmarks"] = {"umu": UMU | (umu or {})}
+    found["experiments"] = {"umu": {"benchmark": "umu", "base_models": ["small"], "splits": ["p"], "methods": ["ga"]}}
+    return found | further
+
+
+def test_the_defaults_are_the_papers_sizes():
+    entry = Umu(kind="umu", metrics=["rouge_l"])
+    assert entry.people.model_dump() == {"memorised": 500, "known": 153, "background": 0}
+    assert entry.forget == {"p5": 25, "p10": 50, "p15": 75} and entry.splits == ["p5", "p10", "p15"]
+    assert [n / 500 for n in entry.forget.values()] == [0.05, 0.1, 0.15]
+    assert (entry.text_side, entry.fields, entry.picture_size, entry.real) == ("text", "all", 224, None)
+
+
+def test_the_fields_that_may_be_named_are_those_of_the_data():
+    assert load(config({"fields": list(FIELDS)})).benchmarks["umu"].fields == list(FIELDS)
+
+
+def test_what_the_data_offer():
+    def built(**keys):
+        return Umu(kind="umu", metrics=["rouge_l"], **keys)
+
+    assert offers(built()) == {"modalities", "real_people"} and offers(built(people={"known": 0})) == {"modalities"}
+    assert among(built(), ["default"]) == {"languages": {"en"}, "groups": {"retain", "real_people"}}
+    assert background(built()) and background(built(people={"known": 0, "background": 4}))
+    assert not background(built(people={"known": 0}))
+    real = built(people={"known": 0}, source="own", real="p.csv")
+    assert "real_people" in offers(real) and background(real)
+
+
+def test_the_runs():
+    assert {run.method for run in parse(config()) if run.benchmark == "umu"} == {"target", "retrain", "ga"}
+
+
+def test_metrics_of_another_kind_do_not_fit():
+    entry = Umu(kind="umu", metrics=["rouge_l"])
+    for metric, what in (("kps", "at least two languages"), ("mia", "people never seen"), ("h_avg", "mixed prompts")):
+        assert what in lacking(entry, [metric])[0] and "a umu benchmark has none" in lacking(entry, [metric])[0]
+
+
+BAD = [
+    ({"forget": {"p": 8}}, "umu.forget.p: 8 people to forget leave none of the 8 memorised to retain; forget fewer"),
+    ({"forget": {}}, "umu.forget: "),
+    ({"people": {"memorised": 2, "known": 1}, "forget": {"p": 1}}, "umu.people: 3 people have too few values"),
+    ({"people": {"memorised": 1900, "background": 200}}, "umu.people: 2253 people take more .* at most 2000"),
+    ({"fields": []}, "umu.fields: the list is empty"),
+    ({"fields": ["hobby", "hobby"]}, "umu.fields: listed twice: hobby"),
+    ({"fields": ["name"]}, "umu.fields.*gender, birthplace"),
+    ({"text_side": "both"}, "umu.text_side: should be text, text_with_image or none; it is 'both'"),
+    ({"picture_size": 8}, "umu.picture_size: .*28"),
+    ({"real": "profiles.csv"}, "umu.source: give the key of `sources` that names the folder of 'profiles.csv'"),
+    ({"source": "own"}, "umu.source: 'own' is not read without real"),
+    ({"source": "own", "real": "profiles.csv"}, "umu.source: no folder for 'own'; write sources: {own: /path}"),
+    ({"source": "own", "real": "../profiles.csv"}, "umu.real: '../profiles.csv' should be a path below the folder"),
+    ({"peple": {}}, "unknown key benchmarks.umu.peple. Did you mean 'people'"),
+    ({"metrics": ["knowledge"]}, "knowledge needs LUME's prompts about documents .a umu benchmark has none."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("umu", "said"), BAD)
+def test_a_mistake_is_told_with_its_key(umu, said):
+    with pytest.raises(ConfigError, match=said):
+        parse(config(umu))
