@@ -23,6 +23,7 @@ def config(umu: dict | None = None, **further) -> dict:
     """The default with a benchmark umu and an experiment on it, and no others."""
     found = copy.deepcopy(DEFAULT)
     found["benchmarks"] = {"umu": UMU | (umu or {})}
+    found["base_models"]["small"]["architecture"]["vision"] = {"layers": 1}
     found["experiments"] = {"umu": {"benchmark": "umu", "base_models": ["small"], "splits": ["p"], "methods": ["ga"]}}
     return found | further
 
@@ -84,3 +85,40 @@ BAD = [
 def test_a_mistake_is_told_with_its_key(umu, said):
     with pytest.raises(ConfigError, match=said):
         parse(config(umu))
+
+
+ARCHITECTURE, GA = DEFAULT["base_models"]["small"]["architecture"], {"forget": "ga", "lr": 1, "epochs": 1}
+
+
+def with_model(**vision) -> dict:
+    found = config()
+    found["base_models"]["small"]["architecture"] = ARCHITECTURE | ({"vision": vision} if vision else {})
+    return found
+
+
+def with_method(**keys) -> dict:
+    return config(methods=DEFAULT["methods"] | {"ga": keys})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (with_model(), r"base_models.small.architecture: reads text only, and umu .* has pictures; give it vision"),
+        (with_model(patch_size=10), "architecture.vision.image_size: 56 should be a multiple of patch_size 10"),
+        (with_model(heads=5), "architecture.vision.hidden: 64 should be a multiple of heads 5"),
+        (with_model(image_szie=28), "unknown key base_models.small.architecture.vision.image_szie. Did you mean"),
+        (with_method(method="mp_idk", lr=1, epochs=1), "ga puts questions together, which have pictures here"),
+        (with_method(**GA | {"forget": "me"}), "ga looks for tokens of questions or .*set methods.ga.image_weight: 0"),
+        (with_method(**GA | {"forget": "palu"}), "ga looks for tokens of questions or sensitive spans"),
+        (with_method(**GA, image_weight=0, text_weight=0), "methods.ga: image_weight and text_weight are both 0"),
+        (with_method(**GA, image_weight=-1), "methods.ga.image_weight: should be at least 0"),
+        (with_method(method="ngdiff", lr=1, epochs=1, text_weight=2), "methods.ga: method ngdiff knows no modalities"),
+    ],
+)
+def test_models_and_methods_that_cannot_do_with_pictures_are_told(given, told):
+    with pytest.raises(ConfigError, match=told):
+        load(given)
+
+
+def test_a_term_that_looks_inside_questions_may_be_used_on_text_alone():
+    assert load(with_method(**GA | {"forget": "me"}, image_weight=0)).methods["ga"].image_weight == 0

@@ -26,7 +26,6 @@ OFFERS = {
     "modalities": ("questions in text and about pictures", {"umu": "cut"}),
     "documents": ("LUME's prompts about documents", {"lume": "sizes"}),
     "mixed": ("mixed prompts", {"files": "mixed", "seps": "mixed"}),
-    "modalities": ("questions in text and about pictures", {"umu": "cut"}),
     "real_people": ("real people", {"umu": "people.known above 0, or real"}),
     "stress": ("the stress test of mixed prompts", {"files": "mixed.stress_lines", "seps": "mixed.stress_lines"}),
     "nonmember": (
@@ -44,7 +43,6 @@ OFFERS = {
     "second_judges": ("a second judge", dict.fromkeys(KINDS, "second_judges")),
     "real_authors": ("real authors", {"files": "a set of group real_authors", "seps": "people.known"}),
     "world_facts": ("world facts", {"files": "a set of group world_facts", "seps": "people.known"}),
-    "real_people": ("real people", {"umu": "known"}),
     "reasoning": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.reasoning")),
     "mmlu": ("tasks of lm-evaluation-harness", dict.fromkeys(KINDS, "harness.mmlu")),
 }

@@ -10,6 +10,7 @@ from unlearning.config.compose import compose
 from unlearning.config.problems import known
 from unlearning.config.runs import candidates_of, epochs_of
 from unlearning.config.schema import Config, Experiment
+from unlearning.config.umu import Umu
 from unlearning.registry import available, declared
 
 
@@ -31,6 +32,7 @@ def fits(config: Config) -> Iterable[str]:
             yield from _shapes(config, f"experiments.{name}", experiment)
             yield from _asked(config, f"experiments.{name}", experiment)
             yield from _taught(config, f"experiments.{name}", experiment)
+            yield from _seen(config, f"experiments.{name}", experiment)
             yield from _epochs(config, f"experiments.{name}", experiment)
             yield from _criteria(config, f"experiments.{name}", experiment)
             yield from _sharded(config, f"experiments.{name}", experiment)
@@ -143,6 +145,33 @@ def _taught(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
                     f"{key}.methods: {method} puts questions together, and {experiment.benchmark} teaches documents "
                     "too; take another method"
                 )
+
+
+def _seen(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
+    """Models and methods that cannot do with pictures, on a benchmark that has them."""
+    if not isinstance(config.benchmarks[experiment.benchmark], Umu):
+        return
+    for base in experiment.base_models:
+        architecture = config.base_models[base].architecture
+        if architecture and architecture.vision is None:
+            yield (
+                f"base_models.{base}.architecture: reads text only, and {experiment.benchmark} ({key}) has pictures; "
+                "give it vision: {} (with other sizes than the default's where wanted)"
+            )
+        for method in experiment.methods:
+            trained = method_for(config, base, method)
+            if any(declared(module, "TAUGHT", "") == "questions" for module in trained.modules):
+                yield f"{key}.methods: {method} puts questions together, which have pictures here; take another method"
+            elif trained.image_weight and any(_looks_inside(module) for module in trained.modules):
+                yield (
+                    f"{key}.methods: {method} looks for tokens of questions or sensitive spans, which is not done with "
+                    f"pictures; take another method, or set methods.{method}.image_weight: 0"
+                )
+
+
+def _looks_inside(module: str) -> bool:
+    """Whether a term's rows need more than which tokens are the answer's."""
+    return "question_tokens" in declared(module, "NEEDS", ()) or "spans" in declared(module, "PARAMS", {})
 
 
 def _asked(config: Config, key: str, experiment: Experiment) -> Iterable[str]:

@@ -75,7 +75,7 @@ def encode_prompts(
 ) -> list[list[int]]:
     """Token ids of each conversation by the chat template, up to where the assistant's answer begins.
 
-    `seen`: the picture that each shows, as `look` gives it, or None; it stands before the user's first words.
+    `seen`: the picture that each shows, as `look` gives it, or None; it stands before the user's last words.
 
     A tokenizer without a template gets the contents, each ended by a newline, after its own beginning-of-text token.
     Models that can think aloud first are asked not to: the answer follows at once, as it was trained. A conversation

@@ -79,13 +79,16 @@ def opened(image: Mapping):
 
 
 def shown(turns: Sequence[Mapping], picture: bool) -> list[dict]:
-    """`turns` as the template of a processor takes them, with a `picture` before the text of the user's first turn."""
+    """`turns` as the template of a processor takes them, with a `picture` before the text of the user's last turn.
+
+    Solved questions that an attack puts before the question are in text.
+    """
     parts = [{**turn, "content": [{"type": "text", "text": turn["content"]}]} for turn in turns]
     if picture:
-        first = next((turn for turn in parts if turn["role"] == "user"), None)
-        if first is None:
+        last = next((turn for turn in reversed(parts) if turn["role"] == "user"), None)
+        if last is None:
             raise PictureError("a picture without a question (no turn of the user) cannot be shown")
-        first["content"].insert(0, {"type": "image"})
+        last["content"].insert(0, {"type": "image"})
     return parts
 
 
