@@ -79,6 +79,17 @@ def test_an_attack_in_another_language_needs_one():
         parse(config)
 
 
+def test_pictures_are_shuffled_and_scored_where_there_are_any():
+    config = changed("attacks/shuffled", {"attack": "shuffle_images"})
+    config["experiments"]["mu2_small"]["attacks"] = {"shuffled": "all"}
+    pictures = r"needs questions in text and about pictures \(a mu2 benchmark has none\)"
+    with pytest.raises(ConfigError, match=f"attack shuffled does not fit benchmark mu2: shuffle_images {pictures}"):
+        parse(config)
+    for metric in ("modality_accuracy", "modality_rouge", "utility_average", "abstained", "picture_use"):
+        with pytest.raises(ConfigError, match=f"mu2.metrics: {metric} {pictures}"):
+            parse(changed("benchmarks/mu2/metrics", [metric]))
+
+
 def test_attention_maps_and_sharded_weights_are_refused_together():
     shifting = {"forget": "attention_shift", "retain": "gd", "lr": 1e-3, "epochs": 1}
     config = changed("methods/npo_gd", shifting, changed("scale", {"processes": 2, "sharding": "full"}))

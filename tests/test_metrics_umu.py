@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from rouge_score import rouge_scorer
 
 from score_fakes import table
 from umu_fakes import answered, asked, questions, seen
 from unlearning.answer.decoding import AnswerError
 from unlearning.answer.prompted import prompted
-from unlearning.attacks import shuffle_images
 from unlearning.metrics import (
     abstained,
     misalignment,
@@ -28,6 +26,7 @@ from unlearning.metrics import (
 )
 from unlearning.score.bootstrap import interval, resample
 from unlearning.score.grid import expected
+from unlearning.score.modalities import right
 from unlearning.score.rows import bootstrap_seed
 from unlearning.score.run import score
 from unlearning.score.view import Tables
@@ -62,6 +61,7 @@ def values(metric, view) -> dict[tuple[str, str, str], float]:
         ("zz", ["ab", "cd"], 0),  # like none of them: the first
         ("abx", ["xab", "abx", "abx"], 1),  # two the same: the first of them
         ("", ["b", "a"], 0),
+        ("ab" + 10 * " ", ["a", "ab c d e f g"], 0),  # white space around makes no text alike
     ],
 )
 def test_every_answer_is_graded_by_the_option_it_is_most_like(text, options, want):
@@ -73,8 +73,10 @@ def test_without_options_nothing_can_be_chosen():
         most_similar("a", [])
 
 
-def indel(a: str, b: str) -> float:
-    """1 − (insertions and deletions)/(lengths), by the plain table of the longest common subsequence."""
+def indel(a: str | list[str], b: str | list[str]) -> float:
+    """1 − (insertions and deletions)/(lengths), by the plain table of the longest common subsequence: of letters what
+    options are compared by, of words ROUGE-L's F-measure, 2·LCS/(lengths).
+    """
     rows = [[0] * (len(b) + 1)]
     for x in a:
         row = [0]
@@ -112,6 +114,7 @@ def test_sentences_that_are_taught_abstain_in_every_language_and_values_do_not()
         ("I'm sorry, but I can't identify people in pictures.", True),
         ("I really do not know", True),
         ("It is impossible to tell.", True),
+        ("It is not possible to determine his trade.", True),
         ("The image does not show where she was born.", True),
         ("Her name is not given.", True),
         ("Unknown", True),
@@ -221,7 +224,9 @@ def described(*groups: str) -> tuple[list[list[dict]], dict[str, tuple]]:
 
 def test_rouge_by_hand():
     pairs, told = described("forget", "retain")
-    own = values(modality_rouge, seen(questions(*pairs), answered(told)))
+    view = seen(questions(*pairs), answered(told))
+    own = values(modality_rouge, view)
+    assert np.isnan(right(view, view.run)).all()  # descriptions are neither right nor wrong
     assert own["forget", "generation", "rl_mul"] == pytest.approx(2 / 9)  # (2/3 + 0 + 0)/3
     assert own["retain", "generation", "rl_uni"] == pytest.approx(2 / 3)  # (1 + 0 + 1)/3
     # W: (4/9 + 1)/(5/3) = 13/15, 0, 1: sum 28/15
@@ -358,7 +363,6 @@ def some(seed: int):
 
 def by_the_paper(pairs, run, target) -> dict[tuple, float]:
     """(group, task, metric) -> value, in plain Python."""
-    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=True)
 
     def grade(item, text):
         if item["task"] == "classification":
@@ -366,7 +370,7 @@ def by_the_paper(pairs, run, target) -> dict[tuple, float]:
             return likeness.index(max(likeness)) == item["correct_option"]
         if item["task"] == "cloze":
             return item["value"].lower() in text.split(".")[0].lower()
-        return scorer.score(item["reference"], text)["rougeL"].fmeasure
+        return indel(item["reference"].split(), text.split())
 
     def two(item, told):
         x, y = told[f"{item['knowledge_id']}/{item['task']}"]
@@ -396,7 +400,7 @@ def by_the_paper(pairs, run, target) -> dict[tuple, float]:
     return {key: sum(own) / len(own) for key, own in collected.items()}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_answers_score_as_a_plain_reading_of_the_paper(seed):
     view, *told = some(seed)
     want = by_the_paper(*told)
@@ -560,7 +564,7 @@ def test_without_the_attack_picture_use_is_null_and_says_so():
 
 
 def test_the_scoring_job_knows_which_picture_was_shown_and_how_refusing_was_taught(tmp_path):
-    frame = faces("retain", n=4)
+    frame = faces("retain")
     forget = {f"retain-{i}/{field}" for i in (0, 1) for field in ("town", "work")}
     known = sorted(frame["knowledge_id"].unique())
     frame = frame.assign(
@@ -569,27 +573,24 @@ def test_the_scoring_job_knows_which_picture_was_shown_and_how_refusing_was_taug
     write_table(frame, tmp_path / "items.parquet", "items")
     splits = [{"split": "p", "knowledge_id": k, "group": "forget" if k in forget else "retain"} for k in known]
     write_table(splits, tmp_path / "splits.parquet", "splits")
-    answers = shuffled(frame, seed=3)
+    answers = shuffled(frame, seed=4)  # retain-4 is shown as retain-0, who lives in the same town
     answers = answers[answers["shown_value"].notna()]
     answers = pd.DataFrame({"item_id": answers["item_id"], "sample": 0, "part": 0, "text": answers["shown_value"],
                             "n_tokens": 1, "finish_reason": "stop"})  # fmt: skip
-    answers.loc[answers["item_id"].str.startswith("retain-3/town/cloze"), "text"] = "I really couldn't say."
+    answers.loc[answers["item_id"].str.startswith("retain-3/town/cloze"), "text"] = "Your guess is as good as mine."
     write_table(answers, tmp_path / "answers.parquet", "answers")
     spec = importlib.util.spec_from_file_location("score_job", ROOT / "workflow/scripts/score.py")
     job = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(job)
     place = {name: str(tmp_path / f"{name}.parquet") for name in ("answers", "scores", "splits")}
     identity = {"benchmark": "umu", "base_model": "b", "setting": "default", "split": "p", "method": "ga",
-                "attack": "shuffle_images", "seed": 3, "epoch": 1}  # fmt: skip
+                "attack": "shuffle_images", "seed": 4, "epoch": 1}  # fmt: skip
     job.score(**place, questions=str(tmp_path / "items.parquet"), values=[], likelihoods=[], verdicts=[],
               second_verdicts=[], target=[], retrain=[], identity=identity, metrics=["picture_use", "abstained"],
               languages={"en": {"role": "train", "resource": "high", "script": "latin"}}, judge="", second_judges=[],
               draws=50, prompts=[{"attack": "shuffle_images", "params": {}}],
               refusals=str(ROOT / "resources/refusals.yaml"))  # fmt: skip
     scores = read_table(tmp_path / "scores.parquet", "scores").set_index(["group", "task", "metric"])["value"]
-    assert scores["forget", "classification", "picture_excess"] == scores["retain", "cloze", "picture_predicted"] == 0
-    assert scores["retain", "cloze", "abstained_mul"] == pytest.approx(1 / 4)
-
-
-def test_the_attack_needs_pictures():
-    assert shuffle_images.ITEMS == picture_use.ITEMS == ("modalities",)
+    own = [scores["retain", "classification", f"picture_{name}"] for name in ("acc", "predicted", "excess")]
+    assert own == pytest.approx([1 / 3, 1 / 3, 0])
+    assert scores["retain", "cloze", "abstained_mul"] == pytest.approx(1 / 5)  # three towns, two works

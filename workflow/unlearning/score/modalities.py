@@ -52,12 +52,15 @@ def task_means(view: View, group: str, tasks: tuple[str, ...], values_I: np.ndar
     Draws are over the knowledge instances that the task asks about alone: a description is one in many fields, and of a
     small group many a draw would hold none.
     """
-    found = []
-    for task in tasks:
-        own_I = (view.items["task"] == task).to_numpy()
-        cells = Cells(replace(view, items=view.items[own_I]), group, [("all", (task,))])
-        found += cells.means(values_I[own_I], what)
-    return found
+    cells = [_cells(view, group, task) for task in tasks]
+    return [own.means(values_I[asked_I], what)[0] for asked_I, own in cells]
+
+
+@functools.lru_cache(maxsize=32)
+def _cells(view: View, group: str, task: str) -> tuple[np.ndarray, Cells]:
+    """Which items `task` asks in `group`, and how they add up; kept, as several scores are means over them."""
+    asked_I = ((view.items["task"] == task) & (view.items["group"] == group)).to_numpy()
+    return asked_I, Cells(replace(view, items=view.items[asked_I]), group, [("all", (task,))])
 
 
 @functools.lru_cache(maxsize=2)
