@@ -20,6 +20,7 @@ def umu_layout(w):
         "benchmark": w.benchmark,
         "fields": umu_fields(entry),
         "text_side": entry.text_side,
+        "practice": entry.practice,
         "forget": entry.forget,
         "seed": entry.seed,
     }

@@ -24,6 +24,7 @@ import accept_llm
 import accept_lume
 import accept_methods
 import accept_seps
+import accept_umu
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
@@ -41,6 +42,7 @@ SECTIONS = (
     "leak",
     "lume",
     "seps",
+    "umu",
 )
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
@@ -321,6 +323,11 @@ def main() -> None:
             accept_seps.small(show, make, seps)
             accept_seps.tofu(show, make, seps)
             accept_methods.proofs(show, seps, "seps", accept_seps.FOLDER.parents[1])
+        if "umu" in wanted:
+            umu = clone(work / "umu")
+            accept_umu.construction(show, accept_methods.benchmark, umu)
+            accept_umu.small(show, make, umu)
+            accept_methods.proofs(show, umu, "umu", ROOT.parent / "shared")
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

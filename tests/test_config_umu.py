@@ -122,3 +122,17 @@ def test_models_and_methods_that_cannot_do_with_pictures_are_told(given, told):
 
 def test_a_term_that_looks_inside_questions_may_be_used_on_text_alone():
     assert load(with_method(**GA | {"forget": "me"}, image_weight=0)).methods["ga"].image_weight == 0
+
+
+def with_attack(attack: str, only: str) -> dict:
+    found = config(attacks={"shown": {"attack": attack, "only": only}})
+    found["experiments"]["umu"]["attacks"] = {"shown": ["target", "retrain"]}
+    return found
+
+
+def test_target_and_retrained_model_may_be_shown_other_peoples_pictures():
+    runs = [run for run in parse(with_attack("shuffle_images", "all")) if run.attack == "shown"]
+    assert {run.method for run in runs} == {"target", "retrain"}
+    for attack, only in (("shuffle_images", "forget"), ("few_shot", "all")):
+        with pytest.raises(ConfigError, match="attacks.shown: the target is asked once for all splits.*set only: all"):
+            load(with_attack(attack, only))

@@ -181,7 +181,9 @@ def test_what_is_taught_and_asked_of_people_by_hand():
     assert (shown["task"], shown["group"], shown["knowledge_id"]) == ("classification", "retain", "m0/hobby")
     assert set(shown["options"]) == {"chess", "rowing", "salsa", "knitting"}  # Chess is the answer in other letters
     assert shown["reference"] == shown["value"] == shown["options"][shown["correct_option"]] == "chess"
-    text = f"Which of these hobbies does the person in this picture have? {'; '.join(shown['options'])}"
+    text = (
+        f"Choose one of these hobbies: {'; '.join(shown['options'])}. What is the hobby of the person in this picture?"
+    )
     assert shown["messages"] == [{"role": "user", "content": text}]
     told = items["m0/hobby/classification/text"]
     assert told["messages"][0]["content"] == text.replace("the person in this picture", "Ada Cole")
@@ -289,6 +291,20 @@ def test_options_are_other_peoples_values_in_seeded_order():
         options(pd.Series(["a", "b", "É", "é"]), ["p0", "p1", "p2", "p3"], 0)
 
 
+def test_background_people_practise_choices_with_other_options_each_time(small):
+    fields = ["occupation", "hobby"]
+    once, thrice = (build(small, QUESTIONS, fields, "text", {"p": 2}, 0, practice=n) for n in (1, 3))
+    assert once.items.equals(thrice.items) and once.splits.equals(thrice.splits)
+    told = pd.DataFrame(thrice.examples.to_pylist())
+    first = told[told["example_id"].isin(pd.DataFrame(once.examples.to_pylist())["example_id"])]
+    assert first["example_id"].to_list() == once.examples["example_id"].to_pylist()
+    more = told[~told["example_id"].isin(first["example_id"])]
+    assert len(more) == 4 * 2 * 2 * 2 and set(more["group"]) == {"background"}  # people, fields, modalities, draws
+    said = told[told["example_id"].str.contains("/classification/")].groupby(["knowledge_id", "modality"])
+    asked = said["messages"].agg(lambda turns: len({turn[0]["content"] for turn in turns}))
+    assert (said["answer"].nunique() == 1).all() and (asked == 3).all()
+
+
 def test_no_date_is_part_of_another():
     days = [datetime.date(1999, 1, 1) + datetime.timedelta(n) for n in range(366)]
     texts = [written(day) for day in days]
@@ -323,7 +339,7 @@ def test_wrong_words_of_questions_are_told(tmp_path):
     text = (UMU / "questions.yaml").read_text(encoding="utf-8")
     for old, new, said in (
         ("Where was {who} born?", "Where?", "birthplace, question: {who} should stand in 'Where[?]'"),
-        (" have? {options}", " have?", "classification: {options} should stand in"),
+        ("occupations: {options}.", "occupations.", "classification: {options} should stand in"),
         ("shown:", "drawn:", "shown: should be text, is None"),
     ):
         assert old in text

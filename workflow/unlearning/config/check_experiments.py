@@ -13,6 +13,9 @@ from unlearning.config.schema import Config, Experiment
 from unlearning.config.umu import Umu
 from unlearning.registry import available, declared
 
+REFERENCES = ("target", "retrain")
+"""Models that an attack may name too: what it does to one that has forgotten nothing, or has never known."""
+
 
 def check(config: Config) -> Iterable[str]:
     """Names that do not exist, and composed attacks that cannot be."""
@@ -77,7 +80,20 @@ def _attacks(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
             except ValueError as error:
                 yield f"{key}.attacks: {error}"
         for method in [] if methods == "all" else methods:
-            yield from known(f"{key}.attacks.{attack}", method, experiment.methods, "method of this experiment")
+            yield from known(
+                f"{key}.attacks.{attack}", method, [*experiment.methods, *REFERENCES], "method of this experiment"
+            )
+            if method == "target" and not unknown and any(_of_a_split(config, part) for part in attack.split("+")):
+                yield (
+                    f"{key}.attacks.{attack}: the target is asked once for all splits, and {attack} takes one split's "
+                    "items; set only: all, or leave the target out"
+                )
+
+
+def _of_a_split(config: Config, attack: str) -> bool:
+    """Whether what an attack asks, or shows, depends on the split."""
+    module = f"unlearning.attacks.{config.attacks[attack].attack}"
+    return config.attacks[attack].only == "forget" or "splits" in declared(module, "NEEDS", ())
 
 
 def _heldout(config: Config, key: str, experiment: Experiment) -> Iterable[str]:

@@ -41,6 +41,11 @@ class Umu(Benchmark):
         description="how questions that name the person are taught: in text, with the picture beside it, or not at "
         "all; asked are both modalities, whatever it says",
     )
+    practice: Positive = Field(
+        1,
+        description="draws of options in which background people practise each choice; several keep a small model from "
+        "telling the answer by the options",
+    )
     picture_size: Whole = Field(224, ge=28, le=1024, description="pixels of a picture's side")
     source: Name | None = Field(None, description="key of `sources`: the folder of `real`")
     real: Text | None = Field(

@@ -19,13 +19,14 @@ DESCRIPTION = "description"
 
 def build(
     people: pd.DataFrame, questions: Questions, fields: Sequence[str], text_side: str, forget: dict[str, int],
-    seed: int, benchmark: str = "umu",
+    seed: int, benchmark: str = "umu", practice: int = 1,
 ) -> Built:  # fmt: skip
     """The tables of one UMU data set; `benchmark` is the name that they carry, `fields` those that are asked about.
 
     - examples: of everybody, about the picture one question a field (the name too), and by name one question a field
       and the description; by name means in text, with the picture beside it, or not at all, as `text_side` says (text,
-      text_with_image, none). Background people are taught what is asked too: classification, cloze, generation.
+      text_with_image, none). Background people are taught what is asked too: classification, cloze, generation; of
+      each classification `practice` draws of options, so that these do not tell which answer is meant.
     - items: of memorised people (group retain; a split turns some into forget) and known ones (real_people), each in
       text and about the picture: classification (fields with enough values), cloze, generation of the description.
     - splits: for each name of `forget` the first n memorised people of one seeded order, so the splits are nested.
@@ -36,10 +37,12 @@ def build(
     told = people.assign(description=people["background"] + " " + people["interests"])
     taught = list(_training(told, questions, fields, text_side))
     asked = list(_tasks(told, questions, fields, seed))
-    practice = [rows[rows["role"] == "background"] for rows in asked]
+    practised = [
+        rows[rows["role"] == "background"] for rows in (*asked, *_redrawn(told, questions, fields, seed, practice))
+    ]
     if text_side == "text":  # or else the description would be taught in the same words twice
-        practice = [rows[(rows["form"] != "generation") | (rows["side"] != "text")] for rows in practice]
-    examples, items = _ordered([*taught, *practice]), _ordered(rows[rows["role"].isin(GROUPS)] for rows in asked)
+        practised = [rows[(rows["form"] != "generation") | (rows["side"] != "text")] for rows in practised]
+    examples, items = _ordered([*taught, *practised]), _ordered(rows[rows["role"].isin(GROUPS)] for rows in asked)
     members = _ordered([*taught, *asked]).drop_duplicates("knowledge_id")
     pictures = pa.array(people["image"], IMAGE)
     return Built(
@@ -65,17 +68,25 @@ def _tasks(people: pd.DataFrame, questions: Questions, fields: Sequence[str], se
         yield _rows(people, DESCRIPTION, "generation", side, questions)
 
 
+def _redrawn(people: pd.DataFrame, questions: Questions, fields: Sequence[str], seed: int, practice: int):
+    """The classifications again, with other options: draw 2 to `practice`."""
+    for draw in range(2, practice + 1):
+        for side in SIDES:
+            for field in (field for field in fields if field in CHOSEN):
+                yield _rows(people, field, "classification", side, questions, seed, draw)
+
+
 def _rows(
-    people: pd.DataFrame, field: str, form: str, side: str, questions: Questions, seed: int | None = None
+    people: pd.DataFrame, field: str, form: str, side: str, questions: Questions, seed: int | None = None, draw: int = 1
 ) -> pd.DataFrame:
-    """One row for each person who has the field."""
+    """One row for each person who has the field; `draw`: which draw of options."""
     there = people[people[field].notna()]
     words = questions.wordings[field, "question" if form == "generation" else form]
     who = there["name"] if side != "image" else [questions.shown] * len(there)
     knowledge = there["person_id"] + f"/{field}"
     choices, correct, listed = None, None, None
     if form == "classification":
-        choices, correct = options(there[field], knowledge, seed)
+        choices, correct = options(there[field], knowledge + (f"/{draw}" if draw > 1 else ""), seed)
         listed = [questions.between.join(texts) for texts in choices]
     form = DESCRIPTION if field == DESCRIPTION and form == "question" else form
     found = pd.DataFrame({
@@ -85,7 +96,7 @@ def _rows(
     }, dtype=object)  # fmt: skip
     found["options"] = choices if choices is not None else [[] for _ in range(len(found))]
     found["correct"] = correct
-    return found.assign(ident=found["knowledge_id"] + f"/{form}/{side}")
+    return found.assign(ident=found["knowledge_id"] + f"/{form}/{side}" + (f"/{draw}" if draw > 1 else ""))
 
 
 def _ordered(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
