@@ -3,7 +3,7 @@
     python tests/heavy/llm.py faults
 
 Sections: faults (an endpoint that fails, jobs that are killed: minutes); vllm, roles (see llm_local.py for what they
-need).
+need); pictures (see llm_pictures.py).
 """
 
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / part) for part in ("tests", "workflow", "workflow/scripts")]
 
-SECTIONS = {"faults": "llm_faults", "vllm": "llm_local", "roles": "llm_roles"}
+SECTIONS = {"faults": "llm_faults", "vllm": "llm_local", "roles": "llm_roles", "pictures": "llm_pictures"}
 
 
 def main(names: list[str]) -> None:
