@@ -7,10 +7,10 @@ step, the funnel by type, and how varied what is kept is.
 """
 
 import argparse
-import resource
 import sys
-import time
 from pathlib import Path
+
+from measured import costed, peak_mib, show
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow"))
@@ -29,12 +29,12 @@ def build_all(path: str, per_type: int, everything: bool) -> list[bool]:
 
     names = ("templates/mquake.yaml", "frames.yaml", "rules/mquake.yaml")
     phrases = read_phrases(*(RESOURCES / name for name in names))
-    facts, _ = timed("read", read_mquake, path)
-    knowledge, took = timed("index", index, facts)
+    facts, _ = costed("read", read_mquake, path)
+    knowledge, took = costed("index", index, facts)
     matching = took
     tables = []
     for name in TYPES:
-        table, took = timed(f"match {name}", match_all, knowledge, phrases.rules, 0, types=[name])
+        table, took = costed(f"match {name}", match_all, knowledge, phrases.rules, 0, types=[name])
         tables.append(table)
         matching += took
     import pandas as pd
@@ -42,9 +42,9 @@ def build_all(path: str, per_type: int, everything: bool) -> list[bool]:
     matches = pd.concat(tables, ignore_index=True)
     memory = peak_mib()
     drawn = matches if everything else select.draw(matches, per_type * 3 // 2, 0)
-    composed, one = timed("compose", compose.compose, drawn, phrases)
-    split, two = timed("decompose", decompose.decompose, composed, phrases, knowledge)
-    found, three = timed("verify", verify.verify, drawn, composed, split, knowledge)
+    composed, one = costed("compose", compose.compose, drawn, phrases)
+    split, two = costed("decompose", decompose.decompose, composed, phrases, knowledge)
+    found, three = costed("verify", verify.verify, drawn, composed, split, knowledge)
     kept, funnel = select.balanced(found.questions, found.funnel, per_type, 0, "report")
     rate = (one + two + three) / len(drawn) * 3000
     print(funnel.pivot(index="type", columns="step", values="n")[[*verify.STEPS, "kept"]].loc[list(TYPES)].to_string())
@@ -59,12 +59,6 @@ def build_all(path: str, per_type: int, everything: bool) -> list[bool]:
     ]
 
 
-def show(what: str, figure: float, bound: str, met: bool) -> bool:
-    """Print one line of figure, bound and verdict; False on a miss."""
-    print(f"{'met   ' if met else 'MISSED'}  {what:<50}  {figure:.4g}   {bound}", flush=True)
-    return met
-
-
 def varied(kept) -> None:
     """How varied questions and answers are."""
     from unlearning.data.leak.quality import answer_entropy, self_bleu
@@ -72,20 +66,6 @@ def varied(kept) -> None:
     print(
         f"self-BLEU {self_bleu(list(kept['question']), 0)[0]:.3f}, entropy {answer_entropy(kept['answer'])[0]:.2f} bits"
     )
-
-
-def timed(step: str, function, *arguments, **options):
-    """What `function` returns and the CPU seconds it took, which are printed with the process's peak memory so far."""
-    started = time.process_time()
-    result = function(*arguments, **options)
-    took = time.process_time() - started
-    print(f"{step:14} {took:6.2f} s   peak so far {peak_mib():6.0f} MiB", flush=True)
-    return result, took
-
-
-def peak_mib() -> float:
-    """Peak resident memory of this process (Linux gives KiB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

@@ -7,10 +7,11 @@ the funnel, how much alike the texts are, and with --show some of them.
 """
 
 import argparse
-import resource
 import sys
 import time
 from pathlib import Path
+
+from measured import peak_mib, show, timed
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "tests")]
@@ -60,26 +61,6 @@ def alike(texts) -> float:
         found = max(found, index.nearest(text)[0])
         index.add(str(number), text)
     return found
-
-
-def show(what: str, figure: float, bound: str, met: bool) -> bool:
-    """Print one line of figure, bound and verdict; False on a miss."""
-    print(f"{'met   ' if met else 'MISSED'}  {what:<50}  {figure:.4g}   {bound}", flush=True)
-    return met
-
-
-def timed(step: str, function, *arguments):
-    """What `function` returns; the CPU seconds it took are printed with the process's peak memory so far."""
-    started = time.process_time()
-    result = function(*arguments)
-    took = time.process_time() - started
-    print(f"{step:14} {took:6.2f} s   peak so far {peak_mib():6.0f} MiB", flush=True)
-    return result
-
-
-def peak_mib() -> float:
-    """Peak resident memory of this process (Linux gives KiB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

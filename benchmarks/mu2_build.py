@@ -6,11 +6,12 @@ Prints seconds by step, rows kept and refused, and the peak memory of the proces
 """
 
 import argparse
-import resource
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from measured import peak_mib, timed
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "workflow" / "scripts"), str(ROOT / "workflow")]
@@ -52,18 +53,6 @@ def build_all(folder: Path, languages: list[str], background: int) -> None:
     outputs = [folder / f"{name}.parquet" for name in ("examples", "items", "splits")]
     roles = {code: "train" if i < len(languages) / 2 else "holdout" for i, code in enumerate(languages)}
     timed("build", mu2_build, files, *outputs, roles, {"p1": 2, "p3": 6, "p5": 10}, 0.05 if background else 0.0, 0)
-
-
-def timed(step: str, function, *arguments) -> None:
-    """Call `function` and print its seconds and the process's peak memory so far."""
-    started = time.perf_counter()
-    function(*arguments)
-    print(f"{step:14} {time.perf_counter() - started:6.2f} s   peak so far {peak_mib():6.0f} MiB", flush=True)
-
-
-def peak_mib() -> float:
-    """Peak resident memory of this process (Linux gives KiB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

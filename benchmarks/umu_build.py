@@ -8,11 +8,12 @@ faces are.
 """
 
 import argparse
-import resource
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from measured import peak_mib, show, timed
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "tests")]
@@ -65,26 +66,6 @@ def build_all(seed: int, size: int, background: int, sheet_file: str | None) -> 
         show("violations by the independent checker", len(bad), "= 0", not bad),
         show("least difference of two faces, of 255", apart[0], f">= {LEAST}", apart[0] >= LEAST),
     ]
-
-
-def show(what: str, figure: float, bound: str, met: bool) -> bool:
-    """Print one line of figure, bound and verdict; False on a miss."""
-    print(f"{'met   ' if met else 'MISSED'}  {what:<50}  {figure:.4g}   {bound}", flush=True)
-    return met
-
-
-def timed(step: str, function, *arguments):
-    """What `function` returns; the CPU seconds it took are printed with the process's peak memory so far."""
-    started = time.process_time()
-    result = function(*arguments)
-    took = time.process_time() - started
-    print(f"{step:14} {took:6.2f} s   peak so far {peak_mib():6.0f} MiB", flush=True)
-    return result
-
-
-def peak_mib() -> float:
-    """Peak resident memory of this process (Linux gives KiB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

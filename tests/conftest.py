@@ -1,7 +1,9 @@
 """Order: the file that runs the workflow first, so that the short tests run beside it on the other worker.
 
-And what many files' tests start from: small phrasebooks, and English pairs of them.
+And what many files' tests start from: small phrasebooks, English pairs of them, figures.
 """
+
+from pathlib import Path
 
 import pytest
 
@@ -25,3 +27,17 @@ def books(tmp_path):
 def english(books):
     """Everybody's English pairs."""
     return english_pairs(people(), books["en"])
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Figure's file name -> its axes, of a figure of the report that is not written."""
+    from unlearning.report import figures
+
+    found = {}
+
+    def save(figure, path, **more):
+        found[Path(path).stem] = figure.axes
+
+    monkeypatch.setattr(figures.Figure, "savefig", save)
+    return found

@@ -147,18 +147,6 @@ def test_a_correlation_of_two_methods_or_of_equal_scores_is_null_with_the_reason
     assert correlated(means(without=("mu", "fe", "seps"))) is None
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """Figure's file name -> its axes, of a figure that is not written."""
-    found = {}
-
-    def save(figure, path, **more):
-        found[Path(path).stem] = figure.axes
-
-    monkeypatch.setattr(figures.Figure, "savefig", save)
-    return found
-
-
 def test_every_figure_is_drawn_and_those_by_epoch_only_where_several_are_scored(drawn, tmp_path):
     made = draw_figures(PANEL, means(), tables.averaged(frame(epochs=(5, 10)), by_epoch=True), [], {}, tmp_path)
     assert [f.title for f in made] == [s.title for s in SEPS_FIGURES if s.name != "attacks"]

@@ -11,7 +11,7 @@ import yaml
 from report_fakes import identity, row
 from unlearning.metrics.modality_accuracy import accuracies
 from unlearning.registry import declared
-from unlearning.report import figures, tables
+from unlearning.report import tables
 from unlearning.report.assemble import draw_figures, tables_of
 from unlearning.report.headline import headline
 from unlearning.report.html import Panel, glossary
@@ -147,18 +147,6 @@ def test_every_metric_of_the_benchmark_has_a_direction():
     ways = {("acc_any", "forget"): "lower", ("acc_any", "real_people"): "higher", ("delta_mul", "forget"): "higher",
             ("delta_uni", "retain"): "lower", ("forgotten_both", "forget"): "higher"}  # fmt: skip
     assert {key: direction(*key) for key in ways} == ways
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Figure's file name -> its axes, of a figure that is not written."""
-    found = {}
-
-    def save(figure, path, **more):
-        found[Path(path).stem] = figure.axes
-
-    monkeypatch.setattr(figures.Figure, "savefig", save)
-    return found
 
 
 def test_every_figure_is_drawn(drawn, tmp_path):
