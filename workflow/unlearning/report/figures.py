@@ -48,6 +48,12 @@ def _labelled(grid: Sequence) -> dict:
     return {label: handle for handle, label in pairs}
 
 
+def _columns(figure: Figure, labels: Sequence[str]) -> int:
+    """How many columns of a legend fit below the figure, at most five: inches of a mark, and of each letter."""
+    wide = 0.5 + 0.08 * max(map(len, labels))
+    return max(1, min(len(labels), 5, int(figure.get_figwidth() / wide)))
+
+
 def _select(rows: pd.DataFrame, metric: str, group: str, language: str, task: str = "all") -> pd.DataFrame:
     """Non-null rows of one metric; `group` "*" takes any."""
     found = rows[(rows["metric"] == metric) & (rows["language"] == language) & (rows["task"] == task)]
@@ -112,7 +118,8 @@ def trade_off(spec: TradeOff, rows: pd.DataFrame, stem: Path) -> bool:
             _frame(axes, x["value"], spec.x.metric, "x")
             _frame(axes, y["value"], spec.y.metric, "y")
         labels = _labelled(grid)
-        figure.legend(labels.values(), labels, loc="outside lower left", ncols=min(len(labels), 5), frameon=False)
+        columns = _columns(figure, labels)
+        figure.legend(labels.values(), labels, loc="outside lower left", ncols=columns, frameon=False)
     return True
 
 
@@ -288,7 +295,8 @@ def radar(spec: Radar, rows: pd.DataFrame, stem: Path) -> bool:
         axes.set_rlabel_position(0)
         axes.set_xticklabels([column.label.replace(" (", "\n(") for column, _ in chosen])
         axes.tick_params(axis="x", pad=26)
-        figure.legend(loc="outside lower left", ncols=min(len(methods), 5), frameon=False)
+        names = [_name(rows, method) for method in methods]
+        figure.legend(loc="outside lower left", ncols=_columns(figure, names), frameon=False)
     return True
 
 
