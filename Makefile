@@ -9,20 +9,23 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 CONFIG ?=
 TOFU ?=
 ONLY ?=
+PROFILE ?=
 SNAKEMAKE_ARGS ?=
 REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
+EXECUTED := $(if $(PROFILE),--workflow-profile profiles/$(PROFILE))
 
-.PHONY: overlay-exists overlay-sound run dry review estimate test test-llm accept lint docs prune bench clean help
+.PHONY: overlay-exists overlay-sound run dry review estimate test test-llm test-slurm accept lint docs prune bench clean help
 
 help:
-	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU SNAKEMAKE_ARGS]"
+	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU PROFILE SNAKEMAKE_ARGS]"
 	@echo "make dry     what would run, as a table                       [CONFIG ONLY TOFU]"
 	@echo "             what would run and why, job by job               SNAKEMAKE_ARGS=--dry-run"
 	@echo "make estimate  what language models would take: replies, tokens, USD; nobody is asked   [CONFIG ONLY]"
 	@echo "make review  the sheets that people review, for spreadsheets and Label Studio   [CONFIG ONLY]"
 	@echo "make test    the tests"
 	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
+	@echo "make test-slurm  the workflow on a SLURM on this machine, as root   [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction, scoring by epoch, the training loop, memory: measured"
 	@echo "make lint    style checks"
@@ -32,6 +35,7 @@ help:
 	@echo
 	@echo "CONFIG=my.yaml            an overlay, merged into config/config.yaml"
 	@echo "ONLY=mu2                  one benchmark's experiments only"
+	@echo "PROFILE=slurm             how it is executed, a folder of profiles/; default: on this machine"
 	@echo "TOFU=/path/to/tofu        the folder of TOFU's files, for CONFIG=config/tofu_files.yaml"
 	@echo "SECTIONS=\"default tofu\"   parts of the list, as its file names them"
 	@echo "SNAKEMAKE_ARGS=-k         further arguments of Snakemake"
@@ -43,8 +47,8 @@ overlay-exists:
 overlay-sound: overlay-exists $(VENV)/.ready
 	@$(BIN)/python -m unlearning.config.overlay $(CONFIG)
 
-run: overlay-sound
-	@$(BIN)/snakemake $(OVERLAY) $(SNAKEMAKE_ARGS)
+run: overlay-sound $(if $(PROFILE),$(VENV)/.ready-slurm)
+	@$(BIN)/snakemake $(EXECUTED) $(OVERLAY) $(SNAKEMAKE_ARGS)
 	@echo "The report is at $(abspath $(REPORT))"
 
 dry: overlay-sound
@@ -52,7 +56,7 @@ ifeq ($(strip $(SNAKEMAKE_ARGS)),)
 	@$(BIN)/python workflow/scripts/dry.py $(OVERLAY)
 	@echo "Why, job by job: make dry SNAKEMAKE_ARGS=--dry-run"
 else
-	@$(BIN)/snakemake --dry-run $(OVERLAY) $(SNAKEMAKE_ARGS)
+	@$(BIN)/snakemake --dry-run $(EXECUTED) $(OVERLAY) $(SNAKEMAKE_ARGS)
 endif
 
 estimate: overlay-sound
@@ -67,6 +71,9 @@ test: $(VENV)/.ready-test
 
 test-llm: $(VENV)/.ready-test
 	@$(BIN)/python tests/heavy/llm.py $(SECTIONS)
+
+test-slurm: $(VENV)/.ready-test $(VENV)/.ready-slurm
+	@$(BIN)/python tests/heavy/slurm.py $(SECTIONS)
 
 accept: $(VENV)/.ready-test
 	@$(BIN)/python tests/accept.py $(SECTIONS)
@@ -104,4 +111,8 @@ $(VENV)/.ready: envs/requirements.txt envs/constraints.txt
 
 $(VENV)/.ready-test: $(VENV)/.ready envs/test.txt
 	@$(BIN)/python -m pip install --quiet -r envs/test.txt -c envs/constraints.txt
+	@touch $@
+
+$(VENV)/.ready-slurm: $(VENV)/.ready envs/slurm.txt
+	@$(BIN)/python -m pip install --quiet --no-deps -r envs/slurm.txt
 	@touch $@

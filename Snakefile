@@ -53,6 +53,10 @@ include: "rules/keys.smk"
 report: "resources/report/workflow.rst"
 
 
+# For `--software-deployment-method apptainer`, built from envs/apptainer.def; read by nothing else.
+container: "envs/unlearning.sif"
+
+
 rule all:
     default_target: True
     input:

@@ -14,6 +14,8 @@ rule answer:
     threads: CONFIG.threads.answer
     resources:
         gpu=CONFIG.gpus.answer,
+        mem_mb=memory("answer"),
+        runtime=minutes("answer"),
     params:
         job=lambda w: job(
             "answer.py",

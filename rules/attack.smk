@@ -23,6 +23,8 @@ rule attack_weights:
     threads: CONFIG.threads.train
     resources:
         gpu=min(CONFIG.gpus.train, 1),
+        mem_mb=memory("adjust"),
+        runtime=minutes("adjust"),
     params:
         job=lambda w: job(
             "attack_weights.py",

@@ -5,6 +5,7 @@ import json
 import yaml
 
 from unlearning.cache import code
+from unlearning.config import cluster
 from unlearning.config.benchmarks import Files, Leak, Lume, Mu2, Seps
 from unlearning.config.check_methods import method_for
 from unlearning.config.compose import compose
@@ -118,6 +119,16 @@ def languages_of(benchmark, setting):
     return {
         c: {"role": r, "resource": LANGUAGES[c]["resource"], "script": LANGUAGES[c]["script"]} for c, r in roles.items()
     }
+
+
+def memory(verb):
+    """Resource function: MB of a job that does `verb` with its base model."""
+    return lambda wildcards, attempt: cluster.memory(CONFIG, verb, wildcards.base_model, attempt)
+
+
+def minutes(verb):
+    """Resource function: minutes of a job that does `verb` with its base model."""
+    return lambda wildcards, attempt: cluster.minutes(CONFIG, verb, wildcards.base_model, attempt)
 
 
 def train_languages(w):

@@ -17,6 +17,8 @@ rule complete:
     threads: CONFIG.threads.complete
     resources:
         gpu=lambda w: complete_gpus(w.role),
+        mem_mb=llm_memory(lambda w: [w.role]),
+        runtime=llm_minutes(lambda w: [w.role]),
     params:
         job=lambda w: job("complete.py", door_modules(w.role), role=w.role, door=door_of(w.role)),
     message:

@@ -1,4 +1,5 @@
-# Needs: common.smk. Makes: for each role, the settings of its backend, its modules and how many GPUs it asks for.
+# Needs: common.smk. Makes: for each role, the settings of its backend, its modules, and what of a cluster a job
+# that asks it needs.
 from unlearning.config.doors import door_code, door_gpus, door_settings, sampling_settings
 from unlearning.config.llm import ROLES
 
@@ -21,3 +22,17 @@ def door_modules(role):
 def complete_gpus(role):
     """GPUs of a job that asks this role."""
     return door_gpus(CONFIG, role)
+
+
+def named(roles, wildcards):
+    return roles(wildcards) if callable(roles) else roles
+
+
+def llm_memory(roles):
+    """Resource function: MB of a job that asks `roles`, a list or a function of the wildcards."""
+    return lambda wildcards, attempt: cluster.llm_memory(CONFIG, named(roles, wildcards), attempt)
+
+
+def llm_minutes(roles):
+    """Resource function: minutes of a job that asks `roles`, as in llm_memory."""
+    return lambda wildcards, attempt: cluster.llm_minutes(CONFIG, named(roles, wildcards), attempt)

@@ -36,6 +36,8 @@ for scored, epochs in SEVERAL.items():
         threads: CONFIG.threads.train * CONFIG.scale.processes
         resources:
             gpu=CONFIG.gpus.train,
+            mem_mb=memory("train"),
+            runtime=minutes("train"),
             scale=SCALE,
         params:
             job=lambda w: job("unlearn.py", terms(w), **unlearn_values(w)),
@@ -64,6 +66,8 @@ for scored, epochs in SEVERAL.items():
         threads: CONFIG.threads.answer
         resources:
             gpu=CONFIG.gpus.answer,
+            mem_mb=memory("answer"),
+            runtime=minutes("answer"),
         params:
             job=lambda w: job("answer.py", **answer_values(w, "none")),
         message:

@@ -13,6 +13,8 @@ rule harness:
     threads: CONFIG.threads.answer
     resources:
         gpu=CONFIG.gpus.answer,
+        mem_mb=memory("answer"),
+        runtime=minutes("answer"),
     params:
         job=lambda w: job("harness.py", **harness_values(w)),
     message:

@@ -56,6 +56,8 @@ rule judge_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=complete_gpus("judge"),
+        mem_mb=llm_memory(["judge"]),
+        runtime=llm_minutes(["judge"]),
     params:
         job=lambda w: job("judge_llm.py", [*door_modules("judge"), *changed_modules(w)], **judge_llm_values(w)),
     message:

@@ -38,6 +38,8 @@ rule leak_extract_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=roles_gpus("extractor"),
+        mem_mb=llm_memory(["extractor"]),
+        runtime=llm_minutes(["extractor"]),
     params:
         job=lambda w: job("leak_extract_llm.py", **roles_job(["extractor"])),
     message:
@@ -99,6 +101,8 @@ rule leak_questions_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=roles_gpus(*QUESTION_ROLES),
+        mem_mb=llm_memory(QUESTION_ROLES),
+        runtime=llm_minutes(QUESTION_ROLES),
     params:
         job=lambda w: job("leak_questions_llm.py", **leak_llm_values(w)),
     message:
@@ -126,6 +130,8 @@ rule leak_rate_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=lambda w: roles_gpus(*leak_raters(benchmark_of(w))),
+        mem_mb=llm_memory(lambda w: leak_raters(benchmark_of(w))),
+        runtime=llm_minutes(lambda w: leak_raters(benchmark_of(w))),
     params:
         job=lambda w: job(
             "leak_rate_llm.py", **leak_values(w, "rated_per_type"), **roles_job(leak_raters(benchmark_of(w)))

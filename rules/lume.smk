@@ -50,6 +50,8 @@ rule lume_documents_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=roles_gpus(*LUME_ROLES),
+        mem_mb=llm_memory(LUME_ROLES),
+        runtime=llm_minutes(LUME_ROLES),
     params:
         job=lambda w: job("lume_documents_llm.py", **lume_llm_values(w)),
     message:

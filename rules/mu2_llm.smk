@@ -43,6 +43,8 @@ rule mu2_refine:
     threads: CONFIG.threads.complete
     resources:
         gpu=roles_gpus("refiner", "equivalence"),
+        mem_mb=llm_memory(["refiner", "equivalence"]),
+        runtime=llm_minutes(["refiner", "equivalence"]),
     params:
         job=lambda w: job("mu2_refine.py", **refine_job(w)),
     message:
@@ -72,6 +74,8 @@ rule mu2_values_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=translation_gpus,
+        mem_mb=llm_memory(translation_roles),
+        runtime=llm_minutes(translation_roles),
     params:
         job=lambda w: job("mu2_values_llm.py", **values_job(w)),
     message:
@@ -106,6 +110,8 @@ rule mu2_translate_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=translation_gpus,
+        mem_mb=llm_memory(translation_roles),
+        runtime=llm_minutes(translation_roles),
     params:
         job=lambda w: job("mu2_translate_llm.py", cut=w.cut, **translation_job(w)),
     message:

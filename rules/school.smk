@@ -46,6 +46,8 @@ rule school_questions_llm:
     threads: CONFIG.threads.complete
     resources:
         gpu=roles_gpus(*SCHOOL_ROLES),
+        mem_mb=llm_memory(SCHOOL_ROLES),
+        runtime=llm_minutes(SCHOOL_ROLES),
     params:
         job=lambda w: job(
             "school_questions_llm.py",

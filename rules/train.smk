@@ -18,6 +18,8 @@ rule base:
     threads: CONFIG.threads.base * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        mem_mb=memory("train"),
+        runtime=minutes("train"),
         scale=lambda w: SCALE if CONFIG.base_models[w.base_model].architecture else "{}",
     params:
         job=lambda w: job("base.py", **base_values(w)),
@@ -44,6 +46,8 @@ rule target:
     threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        mem_mb=memory("train"),
+        runtime=minutes("train"),
         scale=SCALE,
     params:
         job=lambda w: job("memorize.py", **memorize_values(w, "target")),
@@ -71,6 +75,8 @@ rule retrain:
     threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        mem_mb=memory("train"),
+        runtime=minutes("train"),
         scale=SCALE,
     params:
         job=lambda w: job("memorize.py", **memorize_values(w, "retrain")),
@@ -96,6 +102,8 @@ rule reference:
     threads: CONFIG.threads.train
     resources:
         gpu=min(CONFIG.gpus.train, 1),
+        mem_mb=memory("adjust"),
+        runtime=minutes("adjust"),
     params:
         job=lambda w: job("reference.py", **reference_values(w)),
     message:
@@ -140,6 +148,8 @@ rule unlearn:
     threads: CONFIG.threads.train * CONFIG.scale.processes
     resources:
         gpu=CONFIG.gpus.train,
+        mem_mb=memory("train"),
+        runtime=minutes("train"),
         scale=SCALE,
     params:
         job=lambda w: job("unlearn.py", terms(w), **unlearn_values(w)),

@@ -5,6 +5,8 @@ import torch
 from transformers import AutoModelForCausalLM
 
 import training
+from unlearning.config import cluster
+from unlearning.config.models import Architecture, BaseModelEntry
 from unlearning.models.load import (
     ModelError,
     find_device,
@@ -24,6 +26,15 @@ def saved(tmp_path):
     network = training.model()
     save_model(network, training.tokenizer(), tmp_path / "model.json", {"steps": 3, "collapsed": False})
     return network, tmp_path / "model.json"
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_parameters_by_which_a_cluster_is_asked_are_those_of_the_model(tied):
+    shape = training.SHAPE | {"layers": 3, "tied": tied}
+    network = small_model(shape, training.tokenizer(), 0)
+    shape["vocab_size"] = len(training.tokenizer())
+    entry = BaseModelEntry(architecture=Architecture(**shape), target={"epochs": 1, "lr": 1e-3})
+    assert round(cluster.billions(entry) * 1e9) == sum(p.numel() for p in network.parameters())
 
 
 def test_a_saved_model_comes_back_with_equal_logits(saved):

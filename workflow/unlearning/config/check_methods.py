@@ -46,6 +46,8 @@ def _model(key: str, entry) -> Iterable[str]:
             yield from _passes(f"{key}.{stage}", schedule)
     if entry.architecture is None:
         return
+    if entry.billions is not None:
+        yield f"{key}.billions: an architecture's parameters are counted; leave it out"
     shape = entry.architecture
     try:
         check_shape(shape.hidden, shape.heads)

@@ -68,6 +68,12 @@ class BaseModelEntry(Section):
     architecture: Architecture | None = Field(None, description="make a small model from scratch")
     name: Text | None = Field(None, description="Hugging Face name or a folder; give this or architecture")
     revision: Text | None = Field(None, description="commit of the pretrained model; pin it")
+    billions: Number | None = Field(
+        None,
+        gt=0,
+        description="billions of parameters of a pretrained model: its jobs ask a cluster for memory and time by them; "
+        "null = 8",
+    )
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision of training and answering")
     lora: Lora | None = Field(None, description="train adapters instead of all weights; null = all weights")
     base: Schedule = Field(Schedule(epochs=0, lr=1e-3), description="teaching the background before memorising")
