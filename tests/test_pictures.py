@@ -11,6 +11,8 @@ from unlearning.answer.batches import AnswerError
 from unlearning.answer.decoding import Decoding
 from unlearning.answer.generate import generate
 from unlearning.answer.likelihood import likelihoods
+from unlearning.config import cluster
+from unlearning.config.models import Architecture, BaseModelEntry
 from unlearning.methods import pair
 from unlearning.models import pictures
 from unlearning.models.encode import encode, encode_prompts
@@ -131,6 +133,13 @@ def test_a_model_that_sees_is_saved_with_its_processor(tmp_path):
 def test_shapes_that_make_no_model_are_refused():
     with pytest.raises(ValueError, match="architecture.vision: unknown keys"):
         small_model({**seeing.SHAPE, "vision": {"pixels": 3}}, seeing.llava()[1], 0)
+
+
+def test_the_parameters_by_which_a_cluster_is_asked_count_what_it_sees_with():
+    model, tokenizer = seeing.llava()
+    shape = Architecture(**seeing.SHAPE, vocab_size=len(tokenizer))
+    entry = BaseModelEntry(architecture=shape, target={"epochs": 1, "lr": 1e-3})
+    assert round(cluster.billions(entry) * 1e9) == sum(p.numel() for p in model.parameters())
 
 
 def learnt():

@@ -61,4 +61,14 @@ def _counted(shape: Architecture) -> int:
     """Embeddings, twice unless tied; of each layer four maps of attention, three of the feed-forward part, norms."""
     embeddings = shape.vocab_size * shape.hidden * (1 if shape.tied else 2)
     layer = 4 * shape.hidden**2 + 3 * shape.hidden * shape.intermediate + 2 * shape.hidden
-    return embeddings + shape.layers * layer + shape.hidden
+    return embeddings + shape.layers * layer + shape.hidden + (_seeing(shape) if shape.vision else 0)
+
+
+def _seeing(shape: Architecture) -> int:
+    """The tower: patches, places, layers with biases, norms; and the projector's two maps."""
+    see, width = shape.vision, shape.vision.hidden
+    patches = (see.image_size // see.patch_size) ** 2
+    embeddings = 3 * see.patch_size**2 * width + (patches + 2) * width
+    layer = 4 * (width**2 + width) + 2 * width * see.intermediate + see.intermediate + width + 4 * width
+    projector = width * shape.hidden + shape.hidden + shape.hidden**2 + shape.hidden
+    return embeddings + see.layers * layer + 4 * width + projector
