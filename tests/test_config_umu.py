@@ -100,6 +100,10 @@ def with_method(**keys) -> dict:
     return config(methods=DEFAULT["methods"] | {"ga": keys})
 
 
+def with_text_side(side: str) -> dict:
+    return config({"text_side": side}, methods=DEFAULT["methods"] | {"ga": GA | {"image_weight": 0}})
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -110,6 +114,8 @@ def with_method(**keys) -> dict:
         (with_method(method="mp_idk", lr=1, epochs=1), "ga puts questions together, which have pictures here"),
         (with_method(**GA | {"forget": "me"}), "ga looks for tokens of questions or .*set methods.ga.image_weight: 0"),
         (with_method(**GA | {"forget": "palu"}), "ga looks for tokens of questions or sensitive spans"),
+        (with_text_side("none"), "ga unlearns questions in text only, of which text_side none teaches none; set"),
+        (with_text_side("text_with_image"), "text_side text_with_image teaches none"),
         (with_method(**GA, image_weight=0, text_weight=0), "methods.ga: image_weight and text_weight are both 0"),
         (with_method(**GA, image_weight=-1), "methods.ga.image_weight: should be at least 0"),
         (with_method(method="ngdiff", lr=1, epochs=1, text_weight=2), "methods.ga: method ngdiff knows no modalities"),

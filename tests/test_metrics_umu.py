@@ -489,6 +489,14 @@ def test_everybody_is_shown_once_and_nobody_as_themselves_within_their_group(see
     pd.testing.assert_frame_equal(asked_as[kept], frame[kept])
 
 
+def test_who_is_alone_in_a_group_keeps_the_picture():
+    frame = pd.concat([faces("retain"), faces("real_people", n=1)], ignore_index=True)
+    asked_as = shuffled(frame)
+    who = shown(asked_as)
+    assert who["real_people-0"] == "real_people-0" and sum(p == q for p, q in who.items()) == 1
+    assert asked_as.loc[asked_as["group"] == "real_people", "shown_value"].isna().all()
+
+
 def test_who_is_shown_depends_on_the_seed_and_on_no_order_split_or_choice_of_items():
     frame = faces("forget", "retain", "real_people")
     who = shown(shuffled(frame))
@@ -501,9 +509,9 @@ def test_who_is_shown_depends_on_the_seed_and_on_no_order_split_or_choice_of_ite
     assert shown(shuffled(few, everything=frame)) == {p: q for p, q in who.items() if p.startswith("forget")}
 
 
-def test_one_person_alone_cannot_be_shuffled():
-    with pytest.raises(AnswerError, match="group real_people has one person"):
-        shuffled(pd.concat([faces("retain"), faces("real_people", n=1)], ignore_index=True))
+def test_people_who_are_all_alone_cannot_be_shuffled():
+    with pytest.raises(AnswerError, match="every group has at most one person"):
+        shuffled(pd.concat([faces("retain", n=1), faces("real_people", n=1)], ignore_index=True))
 
 
 def test_the_shown_value_is_of_the_same_field_and_missing_where_there_is_none():

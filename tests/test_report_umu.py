@@ -174,6 +174,13 @@ def test_the_sentence_names_who_forgets_most_of_those_that_keep_enough():
     assert said.endswith("it forgot 0.50 [0.46, 0.54] in text only, 0.10 [0.06, 0.14] about the picture only.")
 
 
+def test_of_a_target_that_knows_nothing_the_sentence_says_so():
+    rows = means()
+    blank = (rows["method"] == "target") & (rows["metric"] == "acc_f") & (rows["task"] == "cloze")
+    said = headline(PANEL, rows.assign(value=rows["value"].mask(blank, 0.1)))
+    assert "few of the blanks on forget: Acc F 0.10" in said and said.endswith("nothing can be said of forgetting it.")
+
+
 def test_every_metric_in_the_tables_is_explained():
     texts = yaml.safe_load((ROOT / "resources/report/metrics.yaml").read_text(encoding="utf-8"))
     shown = glossary([Panel(PANEL, "", tuple(built(attacked=True).values()), ())], texts)

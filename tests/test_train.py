@@ -32,6 +32,12 @@ def test_memorising_lowers_the_loss_and_logs_every_step():
     assert trained.model.config.use_cache
 
 
+def test_a_run_of_one_step_is_not_all_warm_up():
+    one = learn(training.model(), epochs=1, batch_size=100, warmup=0.1)
+    assert [row["learning_rate"] for row in one.log] == [3e-3]
+    assert not training.same_weights(one.model, training.model())
+
+
 def test_learning_rate_warms_up_and_decays():
     log = learn(training.model(), schedule="linear", warmup=3, epochs=2).log
     # 6 steps, 3 to warm up: 0, 1/3, 2/3 of 3e-3, then 1, 2/3, 1/3

@@ -35,6 +35,9 @@ def folder(path: Path, rows=ROWS, name="profiles.csv") -> Path:
     Image.new("RGB", (300, 200), "red").save(path / "faces/anna.jpg")
     Image.new("RGBA", (40, 90), "blue").save(path / "bo.png")
     (path / "no.png").write_text("no picture", encoding="utf-8")
+    Image.fromarray(np.full((30, 30), 40_000, np.uint16)).save(path / "grey16.png")
+    if not (path / "link.png").is_symlink():
+        (path / "link.png").symlink_to(UMU / "places.yaml")
     frame = pd.DataFrame(rows, dtype=object)
     if name.endswith(".csv"):
         frame.to_csv(path / name, index=False)
@@ -60,6 +63,22 @@ def test_pictures_are_cut_to_squares(tmp_path):
     assert [np.asarray(i)[28, 28].argmax() for i in images] == [0, 2]  # red, blue
     assert people["person_id"].tolist() == ["real-a1", "real-b2"] and people["face"].isna().all()
     assert people["image"][0]["path"] == "real-a1.png" and set(people["role"]) == {"known"}
+
+
+def test_what_is_see_through_is_white(tmp_path):
+    path = folder(tmp_path, [ROWS[0], {"id": "c", "name": "Cy Real", "image": "clear.png"}])
+    Image.new("RGBA", (30, 30), (200, 0, 0, 0)).save(tmp_path / "clear.png")
+    image = read_real(path, GENDERS, 28)["image"][1]
+    assert Image.open(io.BytesIO(image["bytes"])).getextrema() == ((255, 255),) * 3
+
+
+def test_half_a_description_is_asked_for(tmp_path):
+    people = read_real(folder(tmp_path), GENDERS, 28).assign(interests=None)
+    people = pd.concat([invent(LISTS, {"memorised": 5}, 28, 0), people])
+    items = build(people, read_questions(UMU / "questions.yaml"), ["gender"], "text", {"one": 1}, 0).items.to_pylist()
+    told = {row["item_id"]: row["reference"] for row in items if row["task"] == "generation"}
+    assert told["real-a1/description/generation/text"] == "She was a chemist."
+    assert not any(ident.startswith("real-b2") for ident in told)
 
 
 def test_they_are_asked_about_what_is_known_of_them(tmp_path):
@@ -93,7 +112,18 @@ BAD = [
     (row(name="anna real"), "line 3, name: 'anna real' occurs twice"),
     (row(birth_date="3 May"), "line 3, birth_date: '3 May' is no date; write it as 1984-12-31"),
     (row(0, birthplace="St. Gallen"), "line 2, birthplace: 'St. Gallen' holds a period"),
-    (row(image="no.png"), "line 3, image: no.png is no picture that Pillow reads; save it as PNG or JPEG"),
+    (row(image="no.png"), "line 3, image: no.png is no picture of 8 bits a colour .*; save it as PNG or JPEG"),
+    (row(image="grey16.png"), "line 3, image: grey16.png is no picture of 8 bits a colour"),
+    (row(image="link.png"), "line 3, image: 'link.png' should be a path below"),
+    (row(name="Bo\nReal"), "name: has several lines; write it in one"),
+    (row(birth_date="1984-12-31x"), "line 3, birth_date: '1984-12-31x' is no date"),
+    (row(0, hobby="golf; tennis"), "line 2, hobby: 'golf; tennis' holds a semicolon, which separates options"),
+    (
+        row(0, occupation="judge advocate"),
+        "line 2, occupation: of 'judge advocate' and somebody else's 'judge'",
+    ),
+    (row(0, occupation="tail"), "line 2, occupation: of 'tail' and somebody else's 'tailor'"),
+    ([own | {"hobbies": "golf"} for own in ROWS], "column 'hobbies' is not read; rename it to 'hobby'"),
     (row(gender="male"), "line 3, gender: 'male' should be feminine or masculine, or empty"),
     ([{"id": "a", "name": "A B"}], "no column image; columns are id, name"),
     (row(name="Jacob Smith"), "line 3, name: 'Jacob Smith' is an invented person's name too"),
@@ -121,7 +151,8 @@ def test_a_picture_that_is_not_there_is_told_before_anything_runs(tmp_path):
            "metrics": ["rouge_l"]}  # fmt: skip
     run = {"benchmark": "umu", "base_models": ["small"], "splits": ["p"], "methods": ["ga"]}
     overlay = {"only": "umu", "benchmarks": {"umu": umu}, "experiments": {"umu": run},
-               "sources": {"own": str(tmp_path / "real")}}  # fmt: skip
+               "sources": {"own": str(tmp_path / "real")},
+               "base_models": {"small": {"architecture": {"vision": {"layers": 1}}}}}  # fmt: skip
     (project.path / "config/own.yaml").write_text(json.dumps(overlay), encoding="utf-8")
     done = project.snakemake("--dry-run", check=False)
     said = done.stdout + done.stderr

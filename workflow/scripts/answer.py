@@ -50,6 +50,10 @@ def answer(
     from unlearning.score.split import with_groups
     from unlearning.tables.artifacts import read_table, write_table
 
+    if backend == "vllm":
+        from unlearning.llm.backends.vllm import check_installed
+
+        check_installed()
     chosen = Decoding()
     for attack, settings in (decoding or {}).items():
         chosen = import_module(f"unlearning.attacks.{attack}").decoding(**settings)

@@ -165,7 +165,8 @@ def _taught(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
 
 def _seen(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
     """Models and methods that cannot do with pictures, on a benchmark that has them."""
-    if not isinstance(config.benchmarks[experiment.benchmark], Umu):
+    benchmark = config.benchmarks[experiment.benchmark]
+    if not isinstance(benchmark, Umu):
         return
     for base in experiment.base_models:
         architecture = config.base_models[base].architecture
@@ -178,6 +179,12 @@ def _seen(config: Config, key: str, experiment: Experiment) -> Iterable[str]:
             trained = method_for(config, base, method)
             if any(declared(module, "TAUGHT", "") == "questions" for module in trained.modules):
                 yield f"{key}.methods: {method} puts questions together, which have pictures here; take another method"
+            elif not trained.image_weight and benchmark.text_side != "text":
+                yield (
+                    f"{key}.methods: {method} unlearns questions in text only, of which text_side "
+                    f"{benchmark.text_side} teaches none; set benchmarks.{experiment.benchmark}.text_side: text, or "
+                    f"methods.{method}.image_weight above 0"
+                )
             elif trained.image_weight and any(_looks_inside(module) for module in trained.modules):
                 yield (
                     f"{key}.methods: {method} looks for tokens of questions or sensitive spans, which is not done with "

@@ -41,8 +41,10 @@ class Umu(Benchmark):
         description="how questions that name the person are taught: in text, with the picture beside it, or not at "
         "all; asked are both modalities, whatever it says",
     )
-    practice: Positive = Field(
+    practice: Whole = Field(
         1,
+        ge=1,
+        le=100,
         description="draws of options in which background people practise each choice; several keep a small model from "
         "telling the answer by the options",
     )

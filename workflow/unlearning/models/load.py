@@ -135,10 +135,14 @@ def load_tokenizer(model_json: Path) -> "PreTrainedTokenizerBase":
     name, options = _source(model_json, tensors=False)
     with _explained(model_json, name):
         if sees(model_json):
-            processor = AutoProcessor.from_pretrained(name, trust_remote_code=False, **options)
+            blind = f"{model_json}: {name!r} has no processor for pictures, and the data hold some; name a model that "
+            blind += "sees, e.g. llava-hf/llava-1.5-7b-hf"
+            try:
+                processor = AutoProcessor.from_pretrained(name, trust_remote_code=False, **options)
+            except (OSError, ValueError) as error:
+                raise ModelError(f"{blind} ({error})") from error
             if not hasattr(processor, "image_token"):
-                raise ModelError(f"{model_json}: {name!r} reads text only, and the data hold pictures; name a model "
-                                 "that sees, e.g. llava-hf/llava-1.5-7b-hf")  # fmt: skip
+                raise ModelError(blind)
             tokenizer = processor.tokenizer
             tokenizer.processor = processor
         else:

@@ -9,6 +9,8 @@ from unlearning.criteria.mu2_retain_ps import KEEPS
 from unlearning.report.kinds import REFERENCES
 from unlearning.report.write import NAMES, number
 
+LEARNT = 0.5  # the share of blanks below which a target counts as taught nothing
+
 
 class Number(NamedTuple):
     """A value with its interval; NaN where there is none."""
@@ -177,6 +179,11 @@ def _umu(rows: pd.DataFrame) -> str:
     if best is None:
         return text + "."
     own, target, retrained = (_pick(rows, m, *by) for m in (best, "target", "retrain"))
+    if target is not None and target.value < LEARNT:
+        return (
+            f"The target fills few of the blanks on forget: Acc F {_text(target, 'acc_f')}. It has not learnt what is "
+            "to be forgotten, so that nothing can be said of forgetting it."
+        )
     one_sided = [_pick(rows, best, f"forgotten_{side}_only", *by[1:]) for side in ("text", "image")]
     in_text, about_picture = (_text(share, "forgotten_text_only") for share in one_sided)
     return (

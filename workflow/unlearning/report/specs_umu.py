@@ -65,7 +65,8 @@ UMU_TABLES = (
                for task, head, _ in TASKS for group, words in GROUPS for kind, label in MODALITIES)),
     Spec("attacks", "Attacks",
          "Under each attack; change: against the same run without one. With shuffled pictures: right answers about "
-         "them, how many there would be if each were about the person shown, and the difference. Bold compares methods "
+         "them, how many there would be if each were about the person shown, and the difference (near 0, too, where a "
+         "model knows nothing: see the accuracy without attack). Of several samples, means. Bold compares methods "
          "under the same attack.",
          (*(column for task, head, prefix in TASKS for column in (
              _overall(task, "forget", "F", head=head, optional=True),

@@ -189,15 +189,20 @@ class TermTrainer(Trainer):
         """Nothing: the log is Watch's."""
 
 
-def arguments(plan: Plan, seed: int, device: str, folder: str) -> TrainingArguments:
-    """Trainer's arguments for `plan`: no evaluation, no reporting, checkpoints only if asked for."""
+def arguments(plan: Plan, seed: int, device: str, folder: str, steps: int) -> TrainingArguments:
+    """Trainer's arguments for `plan`: no evaluation, no reporting, checkpoints only if asked for.
+
+    Where the share of `steps` that warm up would be all of them, at a learning rate of 0, none does.
+    """
+    share = plan.warmup < 1
+    all_warm_up = share and math.ceil(plan.warmup * steps) >= steps
     made = TrainingArguments(
         output_dir=folder,
         num_train_epochs=1,
         per_device_train_batch_size=1,
         learning_rate=plan.lr,
         lr_scheduler_type=SCHEDULERS[plan.schedule],
-        warmup_steps=plan.warmup,
+        warmup_steps=0 if all_warm_up else plan.warmup,
         weight_decay=plan.weight_decay,
         adam_beta1=plan.betas[0],
         adam_beta2=plan.betas[1],
@@ -295,7 +300,7 @@ def train(
         if any("attention" in side.term.needs for side in sides):
             stack.enter_context(showing_attention(plain, reference))
         folder = str(work) if work else stack.enter_context(tempfile.TemporaryDirectory())
-        options = {"model": model, "args": arguments(plan, seed, device, folder)}
+        options = {"model": model, "args": arguments(plan, seed, device, folder, len(steps))}
         if plan.optimizer == "adamw_8bit":
             options["optimizer_cls_and_kwargs"] = _adamw_8bit(plan)
         running = trainer(steps, watch, reference.eval() if reference else None, **options)

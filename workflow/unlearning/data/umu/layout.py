@@ -34,7 +34,8 @@ def build(
     Where somebody has no value of a field, nothing is asked about it. ValueError: see `options`, `split_table`.
     """
     people = people.reset_index(drop=True)
-    told = people.assign(description=people["background"] + " " + people["interests"])
+    halves = people["background"].fillna("") + " " + people["interests"].fillna("")
+    told = people.assign(description=halves.str.strip().replace("", None))
     taught = list(_training(told, questions, fields, text_side))
     asked = list(_tasks(told, questions, fields, seed))
     practised = [

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import importlib.util
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -115,14 +116,19 @@ def _params(request: Request) -> "SamplingParams":
     )
 
 
+def check_installed() -> None:
+    """ModelError, saying how to install it, where there is no vLLM."""
+    if importlib.util.find_spec("vllm") is None:
+        raise ModelError(f"vLLM is wanted and not installed here; {INSTALL}")
+
+
 def start(settings: Mapping, revision: str | None) -> "LLM":
     """The engine, from safetensors, without any code that a model brings along. ModelError says what is missing."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    try:
-        from vllm.platforms import current_platform
-    except ImportError as error:
-        raise ModelError(f"backend kind vllm: vLLM is not installed here ({error}); {INSTALL}") from error
+    check_installed()
+    from vllm.platforms import current_platform
+
     on_cpu = _runs_on_cpu(settings["device"], built_for_cpu=current_platform.is_cpu())
     if on_cpu:
         for name, value in CPU.items():
