@@ -219,6 +219,16 @@ def test_the_papers_are_valid_alone_and_together_and_run_the_same_either_way(ove
     assert not {run.base_model for run in runs} & DEFAULT["base_models"].keys()
 
 
+def test_what_the_papers_switch_off_is_valid_once_its_files_are_named():
+    config = overlaid(*PAPERS)
+    off = [e for name, e in config["experiments"].items() if name not in DEFAULT["experiments"] and "enabled" in e]
+    assert len(off) == 5
+    for experiment in off:
+        experiment["enabled"] = True
+    config["sources"] |= {"mquake": "somewhere"}
+    assert {e["benchmark"] for e in off} <= {run.benchmark for run in parse(config)}
+
+
 def test_the_papers_share_no_name_but_say_the_same_of_what_they_share():
     written = [yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8")) for name in PAPERS]
     for section in ("benchmarks", "base_models", "methods", "attacks", "sources"):
