@@ -27,7 +27,7 @@ help:
 	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
 	@echo "make test-slurm  the workflow on a SLURM on this machine, as root   [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
-	@echo "make bench   full-size construction, scoring by epoch, the training loop, memory: measured"
+	@echo "make bench   full-size construction, scoring by epoch, training, memory, dry runs: measured"
 	@echo "make lint    style checks"
 	@echo "make docs    rewrite config/README.md and docs/methods.md"
 	@echo "make prune   trim the store of earlier results"
@@ -96,6 +96,7 @@ bench: $(VENV)/.ready-test
 	@$(BIN)/python benchmarks/lume_scoring.py
 	@$(BIN)/python benchmarks/train_loop.py
 	@$(BIN)/python benchmarks/reference_memory.py
+	@$(BIN)/python benchmarks/dry_run.py
 
 clean:
 	rm -rf .snakemake

@@ -20,10 +20,11 @@ LANGUAGES = yaml.safe_load((ROOT / "resources/mu2/languages.yaml").read_text(enc
 LEVELS = {code: facts["resource"] for code, facts in LANGUAGES.items()}
 
 
-def overlaid(name: str) -> dict:
-    """The default configuration under an overlay of config/."""
+def overlaid(*names: str) -> dict:
+    """The default configuration under overlays of config/, the last on top."""
     config = copy.deepcopy(DEFAULT)
-    update_config(config, yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8")))
+    for name in names:
+        update_config(config, yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8")))
     config["sources"] = dict.fromkeys(("tofu", "wmdp"), "somewhere") | config.get("sources", {})
     return config
 

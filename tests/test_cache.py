@@ -93,6 +93,14 @@ def test_declared_reads_literals_without_importing(project):
         registry.declared("unlearning.metrics.pz", "NEEDS", root=project)
 
 
+def test_what_is_declared_is_read_from_a_text_once_and_anew_when_the_text_changes(project, monkeypatch):
+    assert registry.declared("unlearning.metrics.ps", "NEEDS", root=project) == ("likelihoods",)
+    edit(project / "unlearning/metrics/ps.py", "'likelihoods'", "'answers'")
+    assert registry.declared("unlearning.metrics.ps", "NEEDS", root=project) == ("answers",)
+    monkeypatch.setattr(registry.ast, "parse", None)
+    assert registry.declared("unlearning.metrics.ps", "NEEDS", root=project) == ("answers",)
+
+
 def test_every_script_of_the_project_has_a_closure():
     scripts = [p for p in (code.ROOT / "scripts").glob("*.py") if p.name != "job.py"]
     assert len(scripts) >= 12

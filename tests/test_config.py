@@ -1,6 +1,7 @@
 """The configuration: overlays, runs, parameters, and the page that describes it."""
 
 import copy
+import json
 import subprocess
 import sys
 
@@ -205,6 +206,37 @@ def test_the_reference_of_the_configuration_is_up_to_date():
 @pytest.mark.parametrize("overlay", sorted(p.name for p in (ROOT / "config").glob("*.yaml") if p.name != "config.yaml"))
 def test_every_overlay_is_valid(overlay):
     assert parse(overlaid(overlay))
+
+
+PAPERS = sorted(f"paper/{p.name}" for p in (ROOT / "config/paper").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("overlays", [*([name] for name in PAPERS), PAPERS, PAPERS[::-1]], ids=" ".join)
+def test_the_papers_are_valid_alone_and_together_and_run_the_same_either_way(overlays):
+    check_files(ROOT / "config" / name for name in overlays)
+    runs = parse(overlaid(*overlays))
+    assert set(runs) == {run for name in overlays for run in parse(overlaid(name))}
+    assert not {run.base_model for run in runs} & DEFAULT["base_models"].keys()
+
+
+def test_what_the_papers_switch_off_is_valid_once_its_files_are_named():
+    config = overlaid(*PAPERS)
+    off = [e for name, e in config["experiments"].items() if name not in DEFAULT["experiments"] and "enabled" in e]
+    assert len(off) == 5
+    for experiment in off:
+        experiment["enabled"] = True
+    config["sources"] |= {"mquake": "somewhere"}
+    assert {e["benchmark"] for e in off} <= {run.benchmark for run in parse(config)}
+
+
+def test_the_papers_share_no_name_but_say_the_same_of_what_they_share():
+    written = [yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8")) for name in PAPERS]
+    for section in ("benchmarks", "base_models", "methods", "attacks", "sources"):
+        names = [name for overlay in written for name in overlay.get(section, {})]
+        assert len(set(names)) == len(names), section
+    for key in ("gpus", "scale", "backends", "roles", "prices"):
+        assert len({json.dumps(overlay[key], sort_keys=True) for overlay in written if key in overlay}) == 1, key
+    assert all(m["billions"] > 0 for overlay in written for m in overlay["base_models"].values())
 
 
 def test_every_profile_reruns_for_the_same_reasons():

@@ -5,6 +5,7 @@ forget, retain, methods, criteria, metrics, attacks, judges, data/checks: a name
 """
 
 import ast
+import functools
 from pathlib import Path
 
 PACKAGE = "unlearning"
@@ -34,10 +35,19 @@ def declared(module: str, name: str, default: object = None, root: Path = ROOT) 
         folder, _, last = module.rpartition(".")
         there = available(folder.removeprefix(f"{PACKAGE}.").replace(".", "/"), root)
         raise ValueError(f"no {last!r} in {folder}; there are: {', '.join(there) or 'none'}")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    found = _assigned(file.read_text(encoding="utf-8")).get(name)
+    return default if found is None else ast.literal_eval(found)
+
+
+@functools.cache
+def _assigned(text: str) -> dict[str, ast.expr]:
+    """What is assigned to each name at the top of a module's text, the first time. Of a text, as a file may change."""
+    found: dict[str, ast.expr] = {}
+    for node in ast.parse(text).body:
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            return ast.literal_eval(node.value)
-    return default
+        for target in targets:
+            if isinstance(target, ast.Name) and node.value is not None:
+                found.setdefault(target.id, node.value)
+    return found
