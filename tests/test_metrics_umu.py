@@ -1,6 +1,5 @@
 """UMU-Bench's scores: by hand, at their limits, and recomputed independently on random data."""
 
-import importlib.util
 import math
 import random
 from dataclasses import replace
@@ -11,10 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from score_fakes import table
-from umu_fakes import answered, asked, questions, seen
-from unlearning.answer.decoding import AnswerError
-from unlearning.answer.prompted import prompted
+from umu_fakes import TOWNS, answered, asked, found, indel, questions, seen, values
 from unlearning.metrics import (
     abstained,
     misalignment,
@@ -30,103 +26,12 @@ from unlearning.score.modalities import right
 from unlearning.score.rows import bootstrap_seed
 from unlearning.score.run import score
 from unlearning.score.view import Tables
-from unlearning.tables.artifacts import read_table, write_table
-from unlearning.text.abstaining import abstains, folded
-from unlearning.text.options import fills, most_similar
 
 ROOT = Path(__file__).resolve().parents[1]
 METRICS = ["modality_accuracy", "modality_rouge", "utility_average", "modality_deltas", "misalignment", "abstained"]
 METRICS += ["picture_use"]
 GROUPS = ("forget", "retain", "real_people")
-TOWNS = ("Oslo", "Lima", "Bern", "Kiel")
 TAUGHT = yaml.safe_load((ROOT / "resources/refusals.yaml").read_text(encoding="utf-8"))
-
-
-def found(metric, view) -> dict[tuple[str, str, str], dict]:
-    """Rows by (group, task, metric)."""
-    return {(g, task, name): row for (g, _, task, name), row in table(metric.score(view)).items()}
-
-
-def values(metric, view) -> dict[tuple[str, str, str], float]:
-    return {key: row["value"] for key, row in found(metric, view).items()}
-
-
-# What an answer says.
-@pytest.mark.parametrize(
-    ("text", "options", "want"),
-    [
-        ("  OSLO\n", ["Bergen", "Oslo", "Lima", "Bern"], 1),
-        ("She was born in Bern.", ["Lima", "Oslo", "Bern", "Kiel"], 2),
-        ("ab", ["ba", "xy", "ab c"], 2),  # "ab c": 2·2/6; "ba": 2·1/4: equal letters in another order count less
-        ("zz", ["ab", "cd"], 0),  # like none of them: the first
-        ("abx", ["xab", "abx", "abx"], 1),  # two the same: the first of them
-        ("", ["b", "a"], 0),
-        ("ab" + 10 * " ", ["a", "ab c d e f g"], 0),  # white space around makes no text alike
-    ],
-)
-def test_every_answer_is_graded_by_the_option_it_is_most_like(text, options, want):
-    assert most_similar(text, options) == want
-
-
-def test_without_options_nothing_can_be_chosen():
-    with pytest.raises(ValueError):
-        most_similar("a", [])
-
-
-def indel(a: str | list[str], b: str | list[str]) -> float:
-    """1 − (insertions and deletions)/(lengths), by the plain table of the longest common subsequence: of letters what
-    options are compared by, of words ROUGE-L's F-measure, 2·LCS/(lengths).
-    """
-    rows = [[0] * (len(b) + 1)]
-    for x in a:
-        row = [0]
-        for j, y in enumerate(b):
-            row.append(rows[-1][j] + 1 if x == y else max(row[-1], rows[-1][j + 1]))
-        rows.append(row)
-    return 2 * rows[-1][-1] / (len(a) + len(b)) if a or b else 1.0
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "want"),
-    [
-        ("Oslo", "Oslo", True),
-        ("He lives in OSLO. Or in Lima.", "oslo ", True),
-        ("I do not know. Oslo.", "Oslo", False),  # in the second sentence
-        ("", "Oslo", False),
-        ("Oslofjord", "Oslo", True),  # contained, not a word of its own: as the paper says
-    ],
-)
-def test_the_blank_is_filled_by_the_first_sentence(text, value, want):
-    assert fills(text, value) is want
-
-
-def test_sentences_that_are_taught_abstain_in_every_language_and_values_do_not():
-    for code, sentences in TAUGHT.items():
-        assert all(abstains(s.upper() + " Really.", folded(sentences)) for s in sentences), code
-    pools = yaml.safe_load((ROOT / "resources/mu2/pools.yaml").read_text(encoding="utf-8"))
-    words = [v for v in pd.json_normalize(pools).map(str).to_numpy().ravel()]
-    assert words and not any(abstains(word, folded(TAUGHT["en"])) for word in words)
-
-
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
-        ("I'm sorry, but I can't identify people in pictures.", True),
-        ("I really do not know", True),
-        ("It is impossible to tell.", True),
-        ("It is not possible to determine his trade.", True),
-        ("The image does not show where she was born.", True),
-        ("Her name is not given.", True),
-        ("Unknown", True),
-        ("There is no information on that", True),
-        ("Oslo", False),
-        ("", False),
-        ("She is not known for patience, and has never been to Oslo.", False),
-        ("He says sorry often.", False),
-    ],
-)
-def test_what_abstains_without_having_been_taught(text, want):
-    assert abstains(text) is want
 
 
 # The formulas.
@@ -446,159 +351,8 @@ def test_a_tasks_draws_hold_what_it_asks_about_alone():
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((2 / 3, 1))
 
 
-# Pictures shuffled.
-def faces(*groups: str, n: int = 5) -> pd.DataFrame:
-    """Everybody's town (of TOWNS) and, of all but the first of a group, their work."""
-    pairs = []
-    for group in groups:
-        for i in range(n):
-            town, person = TOWNS[i % 4], f"{group}-{i}"
-            pairs += [asked(group, person, "town", "cloze", town),
-                      asked(group, person, "town", "classification", town, TOWNS)]  # fmt: skip
-            pairs += [asked(group, person, "work", "cloze", f"work {i}")] if i else []
-    return questions(*pairs)
-
-
-def shuffled(frame: pd.DataFrame, seed: int = 0, everything: pd.DataFrame | None = None) -> pd.DataFrame:
-    attacks = [{"attack": "shuffle_images", "params": {}}]
-    return prompted(frame, attacks, questions=frame if everything is None else everything, seed=seed)
-
-
-def shown(frame: pd.DataFrame) -> dict[str, str]:
-    """Who is shown for whom; the picture is the same in all of a person's items."""
-    pictures = frame[frame["modality"] == "image"]
-    pairs = {
-        (p, image["path"], image["bytes"]) for p, image in zip(pictures["person_id"], pictures["image"], strict=True)
-    }
-    assert len(pairs) == pictures["person_id"].nunique()
-    assert all(path == f"{content.decode()}.png" for _, path, content in pairs)
-    return {p: path.removesuffix(".png") for p, path, _ in pairs}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_everybody_is_shown_once_and_nobody_as_themselves_within_their_group(seed):
-    frame = faces("forget", "retain", "real_people")
-    asked_as = shuffled(frame, seed)
-    who = shown(asked_as)
-    assert sorted(who.values()) == sorted(who) and all(p != q for p, q in who.items())
-    assert {(p[:4] == "real", q[:4] == "real") for p, q in who.items()} == {(True, True), (False, False)}
-    text = frame["modality"] == "text"
-    pd.testing.assert_frame_equal(asked_as[text].drop(columns="shown_value"), frame[text])
-    assert asked_as.loc[text, "shown_value"].isna().all() and asked_as.loc[text, "image"].isna().all()
-    kept = [c for c in frame if c != "image"]
-    pd.testing.assert_frame_equal(asked_as[kept], frame[kept])
-
-
-def test_who_is_alone_in_a_group_keeps_the_picture():
-    frame = pd.concat([faces("retain"), faces("real_people", n=1)], ignore_index=True)
-    asked_as = shuffled(frame)
-    who = shown(asked_as)
-    assert who["real_people-0"] == "real_people-0" and sum(p == q for p, q in who.items()) == 1
-    assert asked_as.loc[asked_as["group"] == "real_people", "shown_value"].isna().all()
-
-
-def test_who_is_shown_depends_on_the_seed_and_on_no_order_split_or_choice_of_items():
-    frame = faces("forget", "retain", "real_people")
-    who = shown(shuffled(frame))
-    assert who != shown(shuffled(frame, 1))
-    other = frame.sample(frac=1, random_state=1)
-    assert (
-        shown(shuffled(other)) == who == shown(shuffled(frame.assign(group=frame["group"].replace("forget", "retain"))))
-    )
-    few = frame[frame["group"] == "forget"]
-    assert shown(shuffled(few, everything=frame)) == {p: q for p, q in who.items() if p.startswith("forget")}
-
-
-def test_people_who_are_all_alone_cannot_be_shuffled():
-    with pytest.raises(AnswerError, match="every group has at most one person"):
-        shuffled(pd.concat([faces("retain", n=1), faces("real_people", n=1)], ignore_index=True))
-
-
-def test_the_shown_value_is_of_the_same_field_and_missing_where_there_is_none():
-    asked_as = shuffled(faces("retain"))
-    who = shown(asked_as)
-    about = asked_as[asked_as["modality"] == "image"].set_index("item_id")
-    for item, value in about["shown_value"].items():
-        person, field, _, _ = item.split("/")
-        i = int(who[person].split("-")[1])
-        want = TOWNS[i % 4] if field == "town" else f"work {i}" if i else None
-        assert value == want if want else pd.isna(value)
-
-
-def used(answer, frame: pd.DataFrame | None = None) -> dict[tuple, dict]:
-    """Picture use of a model that gives `answer` of an item about a shuffled picture."""
-    frame = shuffled(faces("forget") if frame is None else frame)
-    about = frame[frame["modality"] == "image"]
-    told = {item.item_id: answer(item) for item in about.itertuples()}
-    rows = [(i, 0, 0, text, 1, "stop") for i, text in told.items() if text is not None]
-    answers = pd.DataFrame(rows, columns=["item_id", "sample", "part", "text", "n_tokens", "finish_reason"])
-    return found(picture_use, seen(frame, Tables(answers=answers)))
-
-
-NAMES = ("picture_acc", "picture_predicted", "picture_excess")
-
-
-def test_a_model_that_speaks_of_whom_it_sees_is_as_right_as_the_shuffling_predicts():
-    rows = used(lambda item: item.shown_value if isinstance(item.shown_value, str) else "x")
-    who = shown(shuffled(faces("forget")))
-    # right by chance where the shown person lives in the same town: of five people, two live in Oslo
-    same = sum(TOWNS[int(p[-1]) % 4] == TOWNS[int(q[-1]) % 4] for p, q in who.items())
-    assert [rows["forget", "classification", name]["value"] for name in NAMES] == [same / 5, same / 5, 0]
-    # cloze: 5 towns and 4 works, of which the one whose shown person has no work is left out
-    own = [rows["forget", "cloze", name] for name in NAMES]
-    assert [row["value"] for row in own] == [same / 8, same / 8, 0] and own[0]["n"] == 8
-    assert own[0]["note"] == "of 1 of 9 questions the shown person has no such field: left out"
-    assert rows["forget", "classification", "picture_acc"]["note"] is None
-
-
-def test_a_model_that_does_not_look_is_more_often_right_than_predicted():
-    rows = used(lambda item: item.value)
-    acc, predicted, excess = (rows["forget", "cloze", name]["value"] for name in NAMES)
-    assert acc == 1 and excess == 1 - predicted and 0 <= predicted < 0.5
-
-
-def test_a_missing_answer_has_no_prediction_either():
-    rows = used(lambda item: None if item.item_id.startswith("forget-1/town/classification") else item.value)
-    own = [rows["forget", "classification", name] for name in NAMES]
-    assert {row["n"] for row in own} == {4} and {row["note"] for row in own} == {"1 of 5 questions have no answer"}
-    assert own[0]["value"] == 1
-
-
 def test_without_the_attack_picture_use_is_null_and_says_so():
     view, *_ = some(0)
     rows = found(picture_use, view)
     assert {row["note"] for row in rows.values()} == {picture_use.NONE}
     assert all(math.isnan(row["value"]) for row in rows.values())
-
-
-def test_the_scoring_job_knows_which_picture_was_shown_and_how_refusing_was_taught(tmp_path):
-    frame = faces("retain")
-    forget = {f"retain-{i}/{field}" for i in (0, 1) for field in ("town", "work")}
-    known = sorted(frame["knowledge_id"].unique())
-    frame = frame.assign(
-        benchmark="umu", source_item_id=None, split=None, correct_option=frame["correct_option"].astype("Int32")
-    )
-    write_table(frame, tmp_path / "items.parquet", "items")
-    splits = [{"split": "p", "knowledge_id": k, "group": "forget" if k in forget else "retain"} for k in known]
-    write_table(splits, tmp_path / "splits.parquet", "splits")
-    answers = shuffled(frame, seed=4)  # retain-4 is shown as retain-0, who lives in the same town
-    answers = answers[answers["shown_value"].notna()]
-    answers = pd.DataFrame({"item_id": answers["item_id"], "sample": 0, "part": 0, "text": answers["shown_value"],
-                            "n_tokens": 1, "finish_reason": "stop"})  # fmt: skip
-    answers.loc[answers["item_id"].str.startswith("retain-3/town/cloze"), "text"] = "Your guess is as good as mine."
-    write_table(answers, tmp_path / "answers.parquet", "answers")
-    spec = importlib.util.spec_from_file_location("score_job", ROOT / "workflow/scripts/score.py")
-    job = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(job)
-    place = {name: str(tmp_path / f"{name}.parquet") for name in ("answers", "scores", "splits")}
-    identity = {"benchmark": "umu", "base_model": "b", "setting": "default", "split": "p", "method": "ga",
-                "attack": "shuffle_images", "seed": 4, "epoch": 1}  # fmt: skip
-    job.score(**place, questions=str(tmp_path / "items.parquet"), values=[], likelihoods=[], verdicts=[],
-              second_verdicts=[], target=[], retrain=[], identity=identity, metrics=["picture_use", "abstained"],
-              languages={"en": {"role": "train", "resource": "high", "script": "latin"}}, judge="", second_judges=[],
-              draws=50, prompts=[{"attack": "shuffle_images", "params": {}}],
-              refusals=str(ROOT / "resources/refusals.yaml"))  # fmt: skip
-    scores = read_table(tmp_path / "scores.parquet", "scores").set_index(["group", "task", "metric"])["value"]
-    own = [scores["retain", "classification", f"picture_{name}"] for name in ("acc", "predicted", "excess")]
-    assert own == pytest.approx([1 / 3, 1 / 3, 0])
-    assert scores["retain", "cloze", "abstained_mul"] == pytest.approx(1 / 5)  # three towns, two works

@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from score_fakes import items, view
+from score_fakes import items, table, view
 from unlearning.score.view import Tables
 
 MODALITIES = ("image", "text")
+TOWNS = ("Oslo", "Lima", "Bern", "Kiel")
 
 
 def asked(group: str, person: str, field: str, task: str, value: str, options=(), modalities=MODALITIES) -> list[dict]:
@@ -49,3 +50,25 @@ def answered(said: dict[str, tuple]) -> Tables:
 def seen(frame: pd.DataFrame, run: Tables, target: Tables | None = None, **more):
     """A view of one language."""
     return view(frame, run, target, languages={}, **more)
+
+
+def found(metric, view) -> dict[tuple[str, str, str], dict]:
+    """Rows by (group, task, metric)."""
+    return {(g, task, name): row for (g, _, task, name), row in table(metric.score(view)).items()}
+
+
+def values(metric, view) -> dict[tuple[str, str, str], float]:
+    return {key: row["value"] for key, row in found(metric, view).items()}
+
+
+def indel(a: str | list[str], b: str | list[str]) -> float:
+    """1 − (insertions and deletions)/(lengths), by the plain table of the longest common subsequence: of letters what
+    options are compared by, of words ROUGE-L's F-measure, 2·LCS/(lengths).
+    """
+    rows = [[0] * (len(b) + 1)]
+    for x in a:
+        row = [0]
+        for j, y in enumerate(b):
+            row.append(rows[-1][j] + 1 if x == y else max(row[-1], rows[-1][j + 1]))
+        rows.append(row)
+    return 2 * rows[-1][-1] / (len(a) + len(b)) if a or b else 1.0
