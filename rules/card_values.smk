@@ -37,7 +37,7 @@ SUMMARIES = {
     "the `examples`, unlearns what a split calls forget, and is asked the `items`.",
     "umu": "UMU-Bench: people with pictures, each fact asked in text and about the picture, for measuring whether what was "
     "unlearned is forgotten in both. A multimodal model is taught the `examples`, unlearns what a split calls forget, and is "
-    "asked the `items`. The picture (`image`, a PNG) stands before the words of the user's first turn.",
+    "asked the `items`. The picture (`image`, a PNG) stands before the words of the user's turn.",
     "files": "Questions and answers for measuring unlearning: a model is taught the `examples`, unlearns what a split "
     "calls forget, and is asked the `items`.",
 }

@@ -30,8 +30,9 @@ def mu2_layout(w):
     }
 
 
+@functools.cache
 def outside(benchmark):
-    """The files outside the project that the benchmark's data are made of."""
+    """The files outside the project that the benchmark's data are made of; found once, as a table may have to be read."""
     entry = CONFIG.benchmarks[benchmark]
     if getattr(entry, "source", None) is None:
         return []

@@ -312,7 +312,7 @@ def main() -> None:
             accept_methods.proofs(show, leak, "leak", accept_leak.FOLDER.parents[1])
         if "lume" in wanted:
             lume = clone(work / "lume")
-            accept_lume.construction(show, accept_methods.benchmark, lume)
+            accept_methods.construction(show, lume, "lume_build", 7, 120)
             accept_lume.small(show, make, lume)
             accept_lume.published(show, make, lume)
             accept_methods.benchmark(show, lume, "lume_scoring", 4)
@@ -325,7 +325,7 @@ def main() -> None:
             accept_methods.proofs(show, seps, "seps", accept_seps.FOLDER.parents[1])
         if "umu" in wanted:
             umu = clone(work / "umu")
-            accept_umu.construction(show, accept_methods.benchmark, umu)
+            accept_methods.construction(show, umu, "umu_build", 6, 180)
             accept_umu.small(show, make, umu)
             accept_methods.proofs(show, umu, "umu", ROOT.parent / "shared")
     finally:

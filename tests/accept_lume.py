@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -32,14 +31,6 @@ OVERLAY = {
         "benchmark": "published", "base_models": ["lume_tiny"], "splits": ["forget"], "methods": ["ga"],
     }},
 }  # fmt: skip
-
-
-def construction(show, benchmark, folder: Path) -> None:
-    """All documents and prompts at the paper's sizes, read by the independent check."""
-    started = time.perf_counter()
-    benchmark(show, folder, "lume_build", 7)
-    seconds = time.perf_counter() - started
-    show("construction at full size with its checks, seconds", seconds, "< 120", seconds < 120)
 
 
 def small(show, make, folder: Path) -> None:

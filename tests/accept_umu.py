@@ -1,6 +1,5 @@
 """The acceptance list on UMU-Bench: construction at full size, and what the small overlay's models know and forget."""
 
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -9,14 +8,6 @@ SMALL, SCORES, PAGE = "config/umu_small.yaml", "results/report/scores.parquet", 
 FIVE = ("ga_mixed", "gd_mixed", "kl_mixed", "po_mixed", "npo_mixed")
 ALONE = {"gd_text": "gd_image", "npo_text": "npo_image"}
 TASKS = ("classification", "cloze")
-
-
-def construction(show, benchmark, folder: Path) -> None:
-    """All people, faces and questions at the paper's sizes, read by the independent check."""
-    started = time.perf_counter()
-    benchmark(show, folder, "umu_build", 6)
-    seconds = time.perf_counter() - started
-    show("construction at full size with its checks, seconds", seconds, "< 180", seconds < 180)
 
 
 def small(show, make, folder: Path) -> None:

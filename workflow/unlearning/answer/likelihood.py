@@ -101,10 +101,9 @@ class _Row(NamedTuple):
 
 def _rows(items: pd.DataFrame) -> list[_Row]:
     rows = []
-    asked = items[["item_id", "messages", "reference", "value", "candidates"]].assign(image=pictures(items))
-    for item in asked.itertuples(index=False):
+    asked = items[["item_id", "messages", "reference", "value", "candidates"]].itertuples(index=False)
+    for item, image in zip(asked, pictures(items), strict=True):
         value = item.value if isinstance(item.value, str) else None  # pandas may hold a missing text as NaN
-        image = item.image if isinstance(item.image, dict) else None
         rows.append(_Row(item.item_id, "reference", item.messages, item.reference, value, image))
         for candidate in item.candidates if item.candidates is not None else ():
             rows.append(_Row(item.item_id, candidate["name"], item.messages, candidate["text"], value, image))

@@ -10,8 +10,8 @@ from unlearning.answer.decoding import Decoding
 from unlearning.answer.generate import answers, draws, texts
 from unlearning.llm.backends.vllm import start
 from unlearning.models.encode import encode_prompts
-from unlearning.models.load import read_model_json, verify_weights
-from unlearning.models.pictures import Seen, opened, pictures, processor_of
+from unlearning.models.load import source_of
+from unlearning.models.pictures import Seen, look, opened, pictures, processor_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -38,15 +38,14 @@ def generate(
     """
     check_items(items)
     rows, asked = draws(items, decoding, seed), prompts(tokenizer, items)
-    record = read_model_json(model_json)
-    name = record["name"] if record["kind"] == "pretrained" else str(verify_weights(model_json))
+    name, options = source_of(model_json)
     longest = max(len(prompt["prompt_token_ids"]) for prompt in asked)
-    seen = _tokens_of_pictures(tokenizer, items)
+    shown = max((len(seen.ids) for seen in look(tokenizer, pictures(items)) if seen is not None), default=0)
     settings = {
         "model": name, "device": device, "dtype": dtype, "memory_share": MEMORY_SHARE,
-        "max_length": longest + seen + max_new_tokens,
+        "max_length": longest + shown + max_new_tokens,
     }  # fmt: skip
-    engine = start(settings, record.get("revision"))
+    engine = start(settings, options.get("revision"))
     from vllm.sampling_params import SamplingParams
 
     sampling = [
@@ -74,10 +73,3 @@ def prompts(tokenizer: "PreTrainedTokenizerBase", items: pd.DataFrame) -> list[d
         {"prompt_token_ids": own} | ({} if image is None else {"multi_modal_data": {"image": known[image["bytes"]]}})
         for own, image in zip(ids, images, strict=True)
     ]
-
-
-def _tokens_of_pictures(tokenizer: "PreTrainedTokenizerBase", items: pd.DataFrame) -> int:
-    """The most tokens that a picture of `items` takes."""
-    from unlearning.models.pictures import look
-
-    return max((len(seen.ids) for seen in look(tokenizer, pictures(items)) if seen is not None), default=0)

@@ -81,7 +81,7 @@ def torch_dtype(dtype: str) -> "torch.dtype":
     return getattr(torch, dtype)
 
 
-def _source(model_json: Path, tensors: bool = True) -> tuple[str, dict]:
+def source_of(model_json: Path, tensors: bool = True) -> tuple[str, dict]:
     """What `from_pretrained` is called with: a verified folder, or a name with its revision."""
     record = read_model_json(model_json)
     if record["kind"] == "weights":
@@ -119,7 +119,7 @@ def load_model(model_json: Path, device: str = "cpu", dtype: str = "float32") ->
 
     kind = AutoModelForImageTextToText if sees(model_json) else AutoModelForCausalLM
     device, number = find_device(device), torch_dtype(dtype)
-    name, options = _source(model_json)
+    name, options = source_of(model_json)
     with _explained(model_json, name):
         model = kind.from_pretrained(name, dtype=number, use_safetensors=True, trust_remote_code=False, **options)
     return model.to(device).eval()
@@ -132,7 +132,7 @@ def load_tokenizer(model_json: Path) -> "PreTrainedTokenizerBase":
     """
     from transformers import AutoProcessor, AutoTokenizer
 
-    name, options = _source(model_json, tensors=False)
+    name, options = source_of(model_json, tensors=False)
     with _explained(model_json, name):
         if sees(model_json):
             blind = f"{model_json}: {name!r} has no processor for pictures, and the data hold some; name a model that "
