@@ -105,6 +105,15 @@ def test_what_is_no_picture_and_no_place_for_one_is_told():
         encode_prompts(tokenizer, [[{"role": "assistant", "content": "It is"}]], [seen])
 
 
+def test_a_picture_stands_before_the_last_question():
+    _, tokenizer = seeing.llava()
+    (seen,) = look(tokenizer, [seeing.picture("red")])
+    solved = [{"role": "user", "content": "A"}, {"role": "assistant", "content": "b"}]
+    (ids,) = encode_prompts(tokenizer, [[*solved, {"role": "user", "content": "C"}]], [seen])
+    text = "<|user|>A<|assistant|>b<|end|><|user|>" + "<|image|>" * 4 + "C<|assistant|>"
+    assert tokenizer.decode(ids) == text
+
+
 def test_equal_pictures_are_looked_at_once_and_smaller_ones_filled_up():
     _, tokenizer = seeing.llava_next()
     large, small = seeing.picture("red", (56, 56)), seeing.picture("blue")
