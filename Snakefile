@@ -6,6 +6,7 @@ STARTED = time.time()
 
 
 include: "rules/begin.smk"
+include: "rules/failures.smk"
 
 
 configfile: "config/config.yaml"
@@ -65,6 +66,17 @@ rule all:
         lume_sheets(),
     message:
         "Everything is up to date: results/report/index.html"
+
+
+HELD = []
+
+
+onstart:
+    refuse_unset_keys()
+    try:
+        HELD.append(locks.hold(Path("results")))  # until this process ends
+    except locks.InUse as error:
+        raise WorkflowError(str(error))
 
 
 onerror:

@@ -1,4 +1,5 @@
-# Needs: nothing. Makes: WORKFLOW, the library importable; refuses configuration files that are not what they seem.
+# Needs: nothing. Makes: WORKFLOW, the library importable; refuses jobs whose run is over, and configuration files that are
+# not what they seem.
 import os
 import sys
 from pathlib import Path
@@ -8,9 +9,11 @@ sys.path.insert(0, str(WORKFLOW))
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(WORKFLOW), os.getenv("PYTHONPATH")])))
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+from unlearning.cache import locks
 from unlearning.config.overlay import check_files
 
 try:
+    locks.check_run(Path("results"))  # on a cluster: this may be a job of a run that was killed
     check_files(f for f in ["config/config.yaml", *workflow.overwrite_configfiles] if Path(f).is_file())
-except ValueError as error:
+except (ValueError, locks.InUse) as error:
     raise WorkflowError(str(error))

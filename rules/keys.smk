@@ -19,7 +19,8 @@ if workflow.output_settings.dryrun:
         print(f"warning: {line}", file=sys.stderr)
 
 
-onstart:
+def refuse_unset_keys():
+    """Before the first job; of the jobs that are to run."""
     jobs = [job.params.job["values"] for job in workflow.dag.needrun_jobs() if "job" in job.params.keys()]
     if told := unset_keys(jobs):
         raise WorkflowError("\n".join(told))

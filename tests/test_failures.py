@@ -1,10 +1,14 @@
 """What a person sees of a job that fails: its plain message, once, and where the traceback is."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import yaml
 
-from project import Project
-from unlearning.cache import ledger
+from project import ROOT, Project
+from unlearning.cache import ledger, locks
 
 MESSAGE = "mine.csv, line 3: row 1 has no question"
 OVERLAY = {
@@ -63,3 +67,47 @@ def test_failures_are_those_since_a_time_each_message_once(tmp_path):
     assert told.splitlines()[::2] == ["answer: too long; shorten it", "score: KeyError: 'x'"]
     assert told.splitlines()[1::2] == ["  (traceback: b.log)", "  (traceback: c.log)"]
     assert ledger.failures(tmp_path, since=ledger.lines(tmp_path)[-1]["time"] + 1) == ""
+
+
+STEPS = """
+include: "{failures}"
+rule all:
+    input: "last"
+rule first:
+    input: "given"
+    output: "one", "two"
+    params: config["changed"]
+    shell: "cat given > one; ls room && echo {{params}} > two"
+rule last:
+    input: "one", "two"
+    output: "last"
+    shell: "cat {{input}} > {{output}}"
+"""
+
+
+def test_a_job_that_failed_is_done_by_the_next_run_though_what_depends_on_it_is_there(tmp_path):
+    """Without rules/failures.smk Snakemake has nothing to do in the third run, whether a value or an input changed."""
+    (tmp_path / "Snakefile").write_text(STEPS.format(failures=ROOT / "rules/failures.smk"))
+
+    def run(changed: int, given: str, room: bool) -> bool:
+        (tmp_path / "given").write_text(given)
+        (tmp_path / "room").touch() if room else (tmp_path / "room").unlink()
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "--config", f"changed={changed}"]
+        return not subprocess.run(command, cwd=tmp_path, capture_output=True).returncode
+
+    assert run(1, "a", True) and (tmp_path / "last").read_text() == "a1\n"
+    assert not run(2, "a", False)
+    assert run(2, "a", True) and (tmp_path / "last").read_text() == "a2\n"
+    assert not run(2, "b", False)
+    assert run(2, "b", True) and (tmp_path / "last").read_text() == "b2\n"
+
+
+def test_a_second_run_on_the_same_results_is_refused_and_one_after_a_kill_is_not(project, monkeypatch):
+    monkeypatch.delenv(locks.RUN, raising=False)
+    held = locks.hold(project.path / "results")
+    monkeypatch.delenv(locks.RUN)
+    done = project.snakemake("results/data/mine/whole/default/items.parquet", check=False)
+    assert done.returncode and f"process {os.getpid()}, since" in done.stderr and "Wait until it is done" in done.stderr
+    assert "Traceback" not in done.stderr and not (project.path / "results/logs").exists()
+    os.close(held)
+    assert MESSAGE in project.snakemake(check=False).stderr

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from spread import spread
-from unlearning.cache import code, ledger, provenance, store
+from unlearning.cache import code, ledger, locks, provenance, store
 
-LEDGER = Path("results/.ledger")
-STORE = Path("results/.store")
-WORK = Path("results/.work")  # checkpoints of trainings that are not done
+RESULTS = Path("results")
+LEDGER = RESULTS / ".ledger"
+STORE = RESULTS / ".store"
+WORK = RESULTS / ".work"  # checkpoints of trainings that are not done
 SCRIPTS = Path(__file__).resolve().parent
 
 
@@ -73,15 +74,17 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
     A function that returns False made its outputs as far as it could (a prompt was refused, say): they are not kept to
     be restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
     has to be watched, say) are an error of the rule.
-    An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
+    What a killed run left at work on the same outputs is waited for. An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
     """
     log = snakemake.log[0] if snakemake.log else None
+    first = next(iter(_each(_named(snakemake.output)).values()))
     with _logged(log):
         try:
-            _run(snakemake, function, restore)
+            with locks.one_at_a_time(RESULTS, first):
+                locks.check_run(RESULTS)
+                _run(snakemake, function, restore)
         except Exception as error:
             traceback.print_exc()
-            first = next(iter(_each(_named(snakemake.output)).values()))
             ledger.record_failure(LEDGER, snakemake.rule, first, error, log)
             sys.exit(1)
 

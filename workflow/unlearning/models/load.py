@@ -170,7 +170,7 @@ def _replacing_weights(model_json: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes `weights/` beside `model_json`, which goes: its writer writes it again."""
     model_json = Path(model_json)
     model_json.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".weights.", dir=model_json.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=".weights.", suffix=".tmp", dir=model_json.parent))
     try:
         yield temporary
         temporary.chmod(0o755)

@@ -55,7 +55,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder beside `path` that takes its place on success and is removed on failure."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
     try:
         yield temporary
         temporary.chmod(0o755)
