@@ -74,7 +74,8 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
     A function that returns False made its outputs as far as it could (a prompt was refused, say): they are not kept to
     be restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
     has to be watched, say) are an error of the rule.
-    What a killed run left at work on the same outputs is waited for. An exception's traceback goes to the log, its message to the ledger: from there the Snakefile shows it at the end.
+    What a killed run left at work on the same outputs is waited for. An exception's traceback goes to the log, its
+    message to the ledger: from there the Snakefile shows it at the end.
     """
     log = snakemake.log[0] if snakemake.log else None
     first = next(iter(_each(_named(snakemake.output)).values()))
