@@ -48,6 +48,7 @@ include: "rules/score.smk"
 include: "rules/select.smk"
 include: "rules/epochs.smk"
 include: "rules/report.smk"
+include: "rules/keep.smk"
 include: "rules/keys.smk"
 
 
@@ -64,6 +65,7 @@ rule all:
         "results/report/index.html",
         cards(),
         lume_sheets(),
+        [] if CONFIG.keep_models == "all" else "results/report/dropped_models.parquet",
     message:
         "Everything is up to date: results/report/index.html"
 

@@ -83,7 +83,7 @@ def label(output: str, rule: str = "") -> str | None:
     parts = Path(output).parts[1:]
     name = Path(output).stem
     if parts[0] == "report":
-        return "report" if name == "index" else None
+        return {"index": "report", "dropped_models": "drop"}.get(name)
     if parts[0] == "publish":
         return "card"
     if parts[0] == "data":

@@ -374,6 +374,22 @@ def test_fewer_epochs_train_nothing_and_more_train_again(project):
     assert project.scheduled() == [*asked, "train ga"]
 
 
+def test_models_that_are_not_kept_go_nothing_reruns_and_what_needs_one_makes_it_again(project):
+    searching(project, {"lr": [5e-4], "epochs": [2, 1]}, score_epochs=[1])
+    assert project.scheduled() == []
+    before = scores(project)
+    project.merged("keep", {"keep_models": "selected"})
+    assert project.run() == (["drop", "report"], [])
+    assert project.scheduled() == []
+    runs = project.path / "results/runs/mu2/tiny/four/one"
+    left = {str(path.parent.relative_to(runs)) for path in runs.rglob("weights")}
+    assert left == {"ga/s0", "idk_gd/s0", "npo_gd/s0", "npo_gd/s0/e1/quantize", "retrain/s0"}  # npo_gd is not planned
+    assert not list((runs / "ga/s0/e1").glob("model.json")) and scores(project).equals(before)
+    searching(project, {"lr": [5e-4, 1e-3], "epochs": [2, 1]}, score_epochs=[1])
+    again = [*CHOSEN, *tried(1), *tried(2), *tried(3), *tried(4), "drop"]
+    assert project.scheduled() == sorted(again)
+
+
 def test_code_that_changes_under_a_running_job_is_not_published(project):
     done = subprocess.run(
         [sys.executable, "-c", CHANGED], cwd=project.path, capture_output=True, text=True,

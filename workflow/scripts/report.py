@@ -5,6 +5,7 @@ from pathlib import Path
 from unlearning.report.assemble import assemble
 from unlearning.report.construction import read_constructions
 from unlearning.report.html import render, slug
+from unlearning.report.sizes import sizes
 from unlearning.report.sources import (
     read_funnel,
     read_logs,
@@ -42,14 +43,14 @@ def report(
     selections: list[str] = (),
     built: list[str] = (),
     faces: list[str] = (),
-    benchmarks: str = "results/benchmarks",
+    results: str = "results",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
 
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
     tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
     candidates of searched methods. `built`: funnels of data and quality of questions. `faces`: pictures of all
-    faces, <benchmark>/<cut>/faces.png. `benchmarks`: Snakemake's benchmark files; may be missing.
+    faces, <benchmark>/<cut>/faces.png. `results`: the folder of all, with Snakemake's benchmark files; may be missing.
     """
     import yaml
 
@@ -64,9 +65,9 @@ def report(
         for table in constructions:
             write_text(table_folder / slug(table.benchmark) / f"{table.name}.csv", table.csv)
         html = render(
-            texts, panels, runs, read_times(benchmarks), read_funnel(rejected, kept), config_text, fingerprint,
-            yaml.safe_load(texts["metrics.yaml"]), read_usage(usage), constructions,
-            {Path(path).parts[-3]: Path(path).read_bytes() for path in faces},
+            texts, panels, runs, read_times(f"{results}/benchmarks"), read_funnel(rejected, kept), config_text,
+            fingerprint, yaml.safe_load(texts["metrics.yaml"]), read_usage(usage), constructions,
+            {Path(path).parts[-3]: Path(path).read_bytes() for path in faces}, sizes(Path(results)),
         )  # fmt: skip
     write_text(Path(page), html)
 

@@ -132,3 +132,8 @@ class Config(Section):
     store_limit_gib: Number = Field(
         20.0, gt=0, description="size that `make prune` trims the store of earlier results to"
     )
+    keep_models: Literal["all", "selected", "targets"] = Field(
+        "all",
+        description="whose weights stay when all is scored: selected = those of base models, targets, retrained and "
+        "unlearned models, not of candidates, earlier epochs and attacks; targets = base models and targets alone",
+    )

@@ -155,7 +155,7 @@ def glossary(panels: Sequence[Panel], texts: dict[str, dict[str, str]]) -> list[
 def render(
     templates: dict[str, str], panels: Sequence[Panel], runs: Sequence[Run], times: list[dict], funnel: list[dict],
     config_text: str, fingerprint: str, texts: dict[str, dict[str, str]], costs: Sequence[dict] = (),
-    constructions: Sequence[Construction] = (), faces: Mapping[str, bytes] | None = None,
+    constructions: Sequence[Construction] = (), faces: Mapping[str, bytes] | None = None, sizes: Sequence[dict] = (),
 ) -> str:  # fmt: skip
     """The whole page. `templates` maps file names (index.html.j2, style.css, page.js) to their text; `faces` maps
     benchmarks to a picture of all faces (PNG)."""
@@ -172,6 +172,6 @@ def render(
     return environment.get_template("index.html.j2").render(
         style=templates["style.css"], script=templates["page.js"], benchmarks=benchmarks, runs=_run_views(runs),
         times=times, funnel=funnel, config_text=config_text, fingerprint=fingerprint,
-        glossary=glossary(panels, texts), n_scores=len(runs), costs=costs, constructions=constructions,
+        glossary=glossary(panels, texts), n_scores=len(runs), costs=costs, constructions=constructions, sizes=sizes,
         faces={benchmark: data_uri(drawn, "image/png") for benchmark, drawn in (faces or {}).items()},
     )  # fmt: skip

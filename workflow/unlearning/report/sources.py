@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.cache.dropping import record_of
 from unlearning.cache.provenance import beside
 from unlearning.llm.usage import added_up
 from unlearning.tables.artifacts import read_table
@@ -53,7 +54,7 @@ def _json(path: Path) -> dict:
 def _collapsed(scores_path: Path) -> bool:
     """Whether model.json says so: that of the epoch, `.../s<seed>/e<epoch>/<attack>/scores.parquet`, or of the run."""
     epoch, run = [*scores_path.parents][1:3] if len(scores_path.parents) > 2 else [scores_path.parent] * 2
-    record = _json(epoch / "model.json") or _json(run / "model.json")
+    record = record_of(epoch) or record_of(run)
     return bool(record.get("trained", {}).get("collapsed", False))
 
 

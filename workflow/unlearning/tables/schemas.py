@@ -189,6 +189,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("chosen", pa.bool_(), "whether its model is the method's"),
         Column("note", TEXT, "why it is not eligible, or was chosen all the same", null=True),
     ),
+    "dropped_models": (Column("model", TEXT, "model.json of a model that keep_models does not keep"),),
     "scores": (
         Column("benchmark", TEXT, "benchmark name"),
         Column("base_model", TEXT, "name of the base model"),
@@ -245,6 +246,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
     "ref_logprobs": ("example_id", "refusal"),
     "train_log": ("step",),
     "selection": ("benchmark", "base_model", "setting", "split", "method", "seed", "candidate"),
+    "dropped_models": ("model",),
     "scores": (
         "benchmark", "base_model", "setting", "split", "method", "seed", "epoch", "attack",
         "group", "language", "task", "metric",
