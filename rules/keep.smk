@@ -38,6 +38,8 @@ rule drop_models:
         dropped="results/report/dropped_models.parquet",
     log:
         "results/logs/drop_models.log",
+    conda:
+        "../envs/environment.yaml"
     params:
         job=lambda w: job("drop_models.py", models=dropped_models()),
     message:
