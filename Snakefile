@@ -48,6 +48,7 @@ include: "rules/score.smk"
 include: "rules/select.smk"
 include: "rules/epochs.smk"
 include: "rules/report.smk"
+include: "rules/keep_values.smk"
 include: "rules/keep.smk"
 include: "rules/keys.smk"
 
