@@ -13,6 +13,7 @@ from unlearning.config.load import load
 from unlearning.config.resources import check_resources
 from unlearning.config.runs import candidates_of, epochs_of, plan, schedule_of, several_epochs
 from unlearning.config.umu import Umu
+from unlearning.tables.shards import shard_file
 
 
 def resource(name):
@@ -39,6 +40,9 @@ SEVERAL = several_epochs(RUNS)
 # How a training job is spread: a resource, since what it makes does not depend on it and params would make it run again.
 SCALE = json.dumps(CONFIG.scale.model_dump())
 
+# Where answering is split into jobs, `answer` puts their tables together, without a model.
+SPLIT = CONFIG.shards.answer > 1
+
 RUN = "results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}"
 
 
@@ -54,6 +58,7 @@ wildcard_constraints:
     criterion="[a-z0-9_]+",
     seed="-?[0-9]+",
     epoch="[0-9]+",
+    shard="[0-9]+of[0-9]+",
 
 
 @functools.cache
@@ -119,6 +124,21 @@ def languages_of(benchmark, setting):
     return {
         c: {"role": r, "resource": LANGUAGES[c]["resource"], "script": LANGUAGES[c]["script"]} for c, r in roles.items()
     }
+
+
+def shard_files(n, *tables):
+    """The files of the `n` shards of each of `tables`; none where one job makes them."""
+    return [shard_file(table, k, n) for table in tables for k in range(1, n + 1)] if n > 1 else []
+
+
+def each_shard(table):
+    """The output of a job that makes a shard of `table`, with wildcard shard; it goes once the table is whole."""
+    return temp(table.replace(".parquet", "~{shard}.parquet"))
+
+
+def shard_of(w):
+    """Which shard wildcard shard says: [k, n]."""
+    return [int(number) for number in w.shard.split("of")]
 
 
 def memory(verb):

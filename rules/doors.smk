@@ -24,6 +24,15 @@ def complete_gpus(role):
     return door_gpus(CONFIG, role)
 
 
+def complete_shards(w):
+    """Input function: the shards of a bulk LLM job; none where one job asks, as it does where engines of ours answer."""
+    n = 1 if door_of(w.role)["backend"]["kind"] == "offline" else CONFIG.shards.complete
+    return [
+        path.format(**dict(w.items()))
+        for path in shard_files(n, f"{BULK}/completions.parquet", f"{BULK}/usage.parquet")
+    ]
+
+
 def named(roles, wildcards):
     return roles(wildcards) if callable(roles) else roles
 

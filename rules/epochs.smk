@@ -1,5 +1,5 @@
 # Needs: the same as train.smk and answer.smk. Makes: of runs that are scored after several epochs, the models after them,
-# e<epoch>/model.json, in the job that trains the run, and all their answers in one job.
+# e<epoch>/model.json, in the job that trains the run, and all their answers in one job, or in shards.answer jobs.
 
 
 def trained_through(epochs):
@@ -16,7 +16,9 @@ def answered(table, epochs):
 
 
 for scored, epochs in SEVERAL.items():
-    names = ["_".join((rule_, "epochs", *scored)) for rule_ in ("unlearn", "answer")]
+    general = ("unlearn", "answer", "answer_shard")
+    names = ["_".join((rule_, "epochs", *scored)) for rule_ in general]
+    tables = [*answered("answers", epochs), *answered("likelihoods", epochs)]
 
     rule:
         name:
@@ -52,6 +54,7 @@ for scored, epochs in SEVERAL.items():
         input:
             model=lambda w: [model_after(w, epoch) for epoch in epochs_scored(w)],
             questions=data("items"),
+            shards=shard_files(CONFIG.shards.answer, *tables),
         output:
             answers=answered("answers", epochs),
             likelihoods=answered("likelihoods", epochs),
@@ -63,11 +66,11 @@ for scored, epochs in SEVERAL.items():
             **dict(zip(("benchmark", "base_model", "method"), scored)),
         conda:
             "../envs/environment.yaml"
-        threads: CONFIG.threads.answer
+        threads: 1 if SPLIT else CONFIG.threads.answer
         resources:
-            gpu=CONFIG.gpus.answer,
-            mem_mb=memory("answer"),
-            runtime=minutes("answer"),
+            gpu=0 if SPLIT else CONFIG.gpus.answer,
+            mem_mb=memory("gather" if SPLIT else "answer"),
+            runtime=minutes("gather" if SPLIT else "answer"),
         params:
             job=lambda w: job("answer.py", **answer_values(w, "none")),
         message:
@@ -75,5 +78,34 @@ for scored, epochs in SEVERAL.items():
         script:
             "../workflow/scripts/answer.py"
 
-    for special, general in zip(names, ("unlearn", "answer")):
-        workflow.ruleorder(special, general)
+    rule:
+        name:
+            names[2]
+        input:
+            model=lambda w: [model_after(w, epoch) for epoch in epochs_scored(w)],
+            questions=data("items"),
+        output:
+            answers=[each_shard(table) for table in answered("answers", epochs)],
+            likelihoods=[each_shard(table) for table in answered("likelihoods", epochs)],
+        log:
+            "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-epochs-answer~{shard}.log",
+        benchmark:
+            "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-epochs~{shard}.tsv"
+        wildcard_constraints:
+            **dict(zip(("benchmark", "base_model", "method"), scored)),
+        conda:
+            "../envs/environment.yaml"
+        threads: CONFIG.threads.answer
+        resources:
+            gpu=CONFIG.gpus.answer,
+            mem_mb=memory("answer"),
+            runtime=minutes("answer"),
+        params:
+            job=lambda w: job("answer.py", **answer_values(w, "none"), shard=shard_of(w)),
+        message:
+            "Asking {wildcards.method} ({wildcards.benchmark}) after each epoch that is scored, part {wildcards.shard}"
+        script:
+            "../workflow/scripts/answer.py"
+
+    for special, usual in zip(names, general):
+        workflow.ruleorder(special, usual)

@@ -1,18 +1,37 @@
 # Needs: the candidates of a method (train.smk). Makes: their scores for the criterion, scores~<criterion>.parquet, and of
 # the one it chooses the method's own model; selection.parquet says which and why.
 ruleorder: likelihood > answer
+ruleorder: likelihood_shard > answer_shard
+
+
+LIKELIHOOD_ONLY = "({})~[0-9]+".format("|".join(n for n in SEARCHED if not writes(CONFIG.methods[n].select)) or "(?!)")
 
 
 use rule answer as likelihood with:
+    input:
+        unpack(answer_inputs),
+        shards=shard_files(CONFIG.shards.answer, f"{ASKED}/likelihoods.parquet"),
     output:
-        likelihoods="results/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}/e{epoch}/{attack}/likelihoods.parquet",
+        likelihoods=f"{ASKED}/likelihoods.parquet",
     wildcard_constraints:
-        method="({})~[0-9]+".format("|".join(n for n in SEARCHED if not writes(CONFIG.methods[n].select)) or "(?!)"),
+        method=LIKELIHOOD_ONLY,
         attack="none",
     params:
         job=lambda w: job("answer.py", **likelihood_values(w)),
     message:
         "Asking candidate {wildcards.method} ({wildcards.benchmark}) for likelihoods"
+
+
+use rule answer_shard as likelihood_shard with:
+    output:
+        likelihoods=each_shard(f"{ASKED}/likelihoods.parquet"),
+    wildcard_constraints:
+        method=LIKELIHOOD_ONLY,
+        attack="none",
+    params:
+        job=lambda w: job("answer.py", **likelihood_values(w), shard=shard_of(w)),
+    message:
+        "Asking candidate {wildcards.method} ({wildcards.benchmark}) for likelihoods, part {wildcards.shard}"
 
 
 use rule score as score_for_criterion with:

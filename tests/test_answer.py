@@ -16,7 +16,9 @@ from unlearning.answer.decoding import AnswerError, Decoding
 from unlearning.answer.generate import generate, nucleus, stop_ids
 from unlearning.answer.select import select
 from unlearning.models.encode import encode_prompt
-from unlearning.tables.artifacts import to_table
+from unlearning.models.load import save_model
+from unlearning.tables.artifacts import to_table, write_table
+from unlearning.tables.shards import shard_file
 
 GREEDY = Decoding()
 SAMPLED = Decoding(temperature=2.0, top_p=0.95, samples=5)
@@ -255,3 +257,58 @@ def test_decodings_and_compositions_load_no_torch():
     )
     workflow = str(Path(__file__).parents[1] / "workflow")
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": workflow})
+
+
+@pytest.mark.parametrize("n", [2, 3, 50])
+@pytest.mark.parametrize("decoding", [GREEDY, SAMPLED])
+def test_shards_answer_each_row_once_as_one_job_does(decoding, n):
+    whole = ask(decoding=decoding, batch_size=4, max_new_tokens=8)
+    args = (model(), tokenizer(), make_items(), decoding, 1, 4, 8)
+    parts = [generate(*args, shard=(k, n)) for k in range(1, n + 1)]
+    filled = [part for part in parts if len(part)]
+    assert len(filled) == min(n, -(-len(whole) // 4))
+    pd.testing.assert_frame_equal(pd.concat(filled).sort_index(), whole, check_index_type=False)
+
+
+def whole_items(path):
+    """Table items of `make_items`, with a mixed prompt and a document, which asks nothing."""
+    items = make_items().assign(benchmark="b", task="qa", language="en")
+    items["parts"] = items["aliases"] = items["options"] = [[] for _ in range(len(items))]
+    ids = items["item_id"]
+    mixed = items.iloc[1:2].assign(item_id="mixed", parts=[[{"item_id": i, "group": "retain"} for i in ids[:2]]])
+    document = items.iloc[2:3].assign(item_id="document", messages=[[]])
+    write_table(pd.concat([mixed, items, document]), path, "items")
+    return str(path)
+
+
+@pytest.mark.parametrize("attacked", [False, True])
+def test_the_script_writes_equal_files_whatever_the_number_of_shards(tmp_path, monkeypatch, attacked):
+    """Two models in one job, as where a run is scored after several epochs; mixed prompts, documents, attacks."""
+    root = Path(__file__).resolve().parents[1]
+    monkeypatch.syspath_prepend(str(root / "workflow/scripts"))
+    from answer import answer
+
+    models = [str(tmp_path / f"{name}/model.json") for name in "ab"]
+    for path, network in zip(models, (model(), other_model("gpt2")), strict=True):
+        save_model(network, tokenizer(), Path(path), {"steps": 0, "collapsed": False})
+    values = {"batch_size": 4, "max_new_tokens": 12, "seed": 3, "device": "cpu"}
+    values |= {"model": models, "questions": whole_items(tmp_path / "items.parquet")}
+    if attacked:
+        values["decoding"] = {"probab": {"temperature": 2.0, "top_p": 0.95, "samples": 3}}
+        values["prompts"] = [{"attack": "jailbreak_prefix", "params": {"place": "prefix"}}]
+        values["phrases"] = [str(root / "resources/attacks/jailbreak_prefix.yaml")]
+    paths = {name: [str(tmp_path / f"e{i}/{name}.parquet") for i in (1, 2)] for name in ("answers", "likelihoods")}
+    answer(**paths, **values)
+    first = {path: Path(path).read_bytes() for path in sum(paths.values(), [])}
+    for n in (2, 9):  # 9: more than there are batches of likelihoods
+        shards = []
+        for k in range(1, n + 1):
+            own = {name: [shard_file(path, k, n) for path in table] for name, table in paths.items()}
+            answer(**own, **values, shard=[k, n])
+            shards += sum(own.values(), [])
+        for path in first:
+            Path(path).unlink()
+        monkeypatch.setattr("unlearning.models.load.load_model", None)
+        answer(**paths, **values, shards=shards)
+        monkeypatch.undo()
+        assert {path: Path(path).read_bytes() for path in first} == first

@@ -134,3 +134,12 @@ def test_a_diverged_model_is_named_with_its_item():
 def test_no_items_is_an_error():
     with pytest.raises(AnswerError, match="no items to ask"):
         score(make_items().iloc[:0])
+
+
+@pytest.mark.parametrize("n", [2, 3, 50])
+def test_shards_score_each_row_once_as_one_job_does(n):
+    whole = score(batch_size=4)
+    parts = [likelihoods(model(), tokenizer(), make_items(), 4, (k, n)) for k in range(1, n + 1)]
+    filled = [part for part in parts if len(part)]
+    assert len(filled) == min(n, 4)  # 14 answers in batches of 4
+    pd.testing.assert_frame_equal(pd.concat(filled).sort_index(), whole, check_index_type=False, check_exact=True)

@@ -50,6 +50,8 @@ def test_answers_are_those_of_the_library_one_by_one(name):
     items = asked()
     ours = generate(model, tokenizer, items, Decoding(), 0, batch_size=5, max_new_tokens=8)
     assert ours["text"].nunique() > 4
+    parts = [generate(model, tokenizer, items, Decoding(), 0, 5, 8, (k, 2)) for k in (1, 2)]
+    pd.testing.assert_frame_equal(pd.concat(parts).sort_index(), ours, check_index_type=False)
     seen = look(tokenizer, pictures.pictures(items))
     prompts = encode_prompts(tokenizer, items["messages"].tolist(), seen)
     for item, prompt, text in zip(items.itertuples(), prompts, ours["text"], strict=True):

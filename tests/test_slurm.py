@@ -52,6 +52,11 @@ def test_memory_and_minutes_by_hand():
     # 60 + 1.5 · 60 and 60 + 1.5 · 30; two times, three times
     assert [cluster.minutes(on_gpus, "train", "big", n) for n in (1, 2, 3)] == [150, 300, 450]
     assert cluster.minutes(on_gpus, "answer", "big", 1) == 105
+    # putting shards of answers together takes no model
+    gather = [
+        (cluster.memory(on_gpus, "gather", "big", n), cluster.minutes(on_gpus, "gather", "big", n)) for n in (1, 2)
+    ]
+    assert gather == [(2_000, 60), (4_000, 120)]
     assert cluster.memory(on_gpus, "train", "small", 1) < 2_100 and cluster.minutes(on_gpus, "train", "small", 1) == 60
 
 

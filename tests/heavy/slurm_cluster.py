@@ -15,10 +15,11 @@ PORTS = (16817, 16818, 16819)  # of slurmctld and the two nodes
 NODES = ("cpu01", "gpu01")
 CPUS, MIB, GPUS = {"cpu01": 4, "gpu01": 2}, 12_000, 2
 SETTINGS = Path("/etc/slurm")  # a job step reads no other place: what points elsewhere is not handed on to it
-# The rules that ask for gpus.train or gpus.answer (tests/test_slurm.py holds them to the rules' text).
+# The rules that ask for gpus.train or gpus.answer (tests/test_slurm.py holds them to the rules' text), as long as
+# shards.answer is 1; above, `answer` and `likelihood` ask for none.
 GPU_RULES = {
     *("base", "target", "retrain", "reference", "refusal_reference", "unlearn", "attack_weights"),
-    *("answer", "likelihood", "harness", "embed", "embed_references"),
+    *("answer", "answer_shard", "likelihood", "likelihood_shard", "harness", "embed", "embed_references"),
 }
 
 SLURM_CONF = """\

@@ -21,6 +21,8 @@ def answer(
     dtype: str = "float32",
     threads: int = 1,
     backend: str = "transformers",
+    shard: list[int] | None = None,
+    shards: list[str] = (),
 ) -> None:
     """Write `likelihoods` and, where they are wanted, `answers` (Parquet) of a model.json for the items in `questions`.
 
@@ -30,8 +32,19 @@ def answer(
     which mixed prompts have an answer and no likelihood, and those without messages have a likelihood and no
     answer; `prompts` are the attacks on them, `phrases` the files that these read (see unlearning.answer.prompted).
     `backend`, transformers or vllm, writes the answers.
+    `shard`, [k, n]: only every n-th batch, with its rows' numbers; `shards`: the tables of all n such jobs, which are
+    put together, so that no model is loaded.
     Raises ValueErrors of what it calls.
     """
+    models, scored, written = ([paths] if isinstance(paths, str) else paths for paths in (model, likelihoods, answers))
+    if shards:
+        from unlearning.tables.artifacts import write_table
+        from unlearning.tables.shards import gathered
+
+        for name, paths in (("likelihoods", scored), ("answers", written)):
+            for path in paths:
+                write_table(gathered(name, path, shards), path, name)
+        return
     from unlearning.models.optional import leave_out_unused
 
     leave_out_unused()
@@ -49,6 +62,7 @@ def answer(
     from unlearning.models.load import load_model, load_tokenizer
     from unlearning.score.split import with_groups
     from unlearning.tables.artifacts import read_table, write_table
+    from unlearning.tables.shards import WHOLE, numbered
 
     if backend == "vllm":
         from unlearning.llm.backends.vllm import check_installed
@@ -64,22 +78,26 @@ def answer(
     items = prompted(items, prompts, questions=grouped, seed=seed, phrases=read_phrases(phrases))
     torch.set_num_threads(threads)
 
+    def write(found, path: str, name: str, rows: int) -> None:
+        write_table(*((numbered(found, rows), path, f"{name}_shard") if shard else (found, path, name)))
+
     def ask(model: str, scored: str, written: str | None) -> None:
         network, tokenizer = load_model(model, device, dtype), load_tokenizer(model)
-        write_table(score(network, tokenizer, plain(items), batch_size), scored, "likelihoods")
+        own, single, asked = shard or WHOLE, plain(items), asking(items)
+        forms = len(single) + int(single["candidates"].map(len).sum())
+        write(score(network, tokenizer, single, batch_size, own), scored, "likelihoods", forms)
         if written and backend == "vllm":
             from unlearning.answer.vllm import generate as generate_fast
 
             stops = stop_ids(network, tokenizer)
             del network  # vLLM takes its place on the GPU
             torch.cuda.empty_cache()
-            options = (stops, asking(items), chosen, seed, max_new_tokens, device, dtype)
-            write_table(generate_fast(model, tokenizer, *options), written, "answers")
+            options = (stops, asked, chosen, seed, max_new_tokens, device, dtype, own)
+            write(generate_fast(model, tokenizer, *options), written, "answers", len(asked) * chosen.samples)
         elif written:
-            texts = generate(network, tokenizer, asking(items), chosen, seed, batch_size, max_new_tokens)
-            write_table(texts, written, "answers")
+            texts = generate(network, tokenizer, asked, chosen, seed, batch_size, max_new_tokens, own)
+            write(texts, written, "answers", len(asked) * chosen.samples)
 
-    models, scored, written = ([paths] if isinstance(paths, str) else paths for paths in (model, likelihoods, answers))
     for paths in zip(models, scored, written or [None] * len(models), strict=True):
         ask(*paths)
 

@@ -62,6 +62,7 @@ def planned(arguments: list[str]) -> tuple[list, object]:
         dag.execute_workflow(executor="dryrun")
         inner = workflow._workflow
         jobs = [job for job in inner.dag.needrun_jobs(exclude_finished=False) if "job" in job.params.keys()]
+    jobs = [job for job in jobs if "shard" not in job.params.job["values"]]  # the job that they are shards of counts
     return sorted(jobs, key=lambda job: str(job.output[0])), inner.globals["CONFIG"]
 
 

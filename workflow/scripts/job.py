@@ -100,9 +100,14 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     made = _each(outputs)
     _check_code(job)
-    contents = _contents(inputs)
+    # what a job makes does not depend on how many shards it is put together from
+    read = {name: paths for name, paths in inputs.items() if name != "shards"}
+    contents = _contents(read)
     key = store.job_key(job["code"], job["values"], contents)
     restored = restore and store.restore(STORE, key, made)
+    if "shard" in job["values"] and restore and not restored:  # a whole table that is kept serves as a shard
+        unsplit = {name: value for name, value in job["values"].items() if name != "shard"}
+        restored = store.restore(STORE, store.job_key(job["code"], unsplit, contents), made)
     if not restored:
         # Snakemake prepares folders only; values come as JSON would give them, whatever the wildcards were
         values = json.loads(json.dumps(job["values"])) | ({"scale": scale} if scale else {})
@@ -124,10 +129,10 @@ def _run(snakemake, function: Callable, restore: bool) -> None:
     action = "restored" if restored else "computed"
     facts = {
         "rule": snakemake.rule, "wildcards": dict(snakemake.wildcards), "code": job["code"], "params": job["values"],
-        "inputs": _inside(inputs, contents),
+        "inputs": _inside(read, contents),
         "key": key, "action": action, "seconds": round(seconds, 3), "versions": provenance.versions(),
     }  # fmt: skip
-    for path in made.values():
+    for path in made.values() if "shard" not in job["values"] else ():
         if Path(path).suffix in (".parquet", ".json"):
             provenance.write(path, facts)
     first = next(iter(made.values()))

@@ -9,6 +9,7 @@ import torch
 
 from unlearning.answer.decoding import AnswerError
 from unlearning.models.pictures import pictures
+from unlearning.tables.shards import WHOLE, share
 
 
 def check_items(items: pd.DataFrame) -> None:
@@ -23,12 +24,15 @@ def check_items(items: pd.DataFrame) -> None:
         )
 
 
-def by_length(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
-    """Row numbers in batches of alike length, longest first, so that what does not fit in memory fails at once."""
+def by_length(lengths: Sequence[int], batch_size: int, shard: Sequence[int] = WHOLE) -> list[np.ndarray]:
+    """Row numbers in batches of alike length, longest first, so that what does not fit in memory fails at once.
+
+    Of `shard`, (k, n): every n-th of the batches. They are the same for every n, so that what comes of a row is, too.
+    """
     if batch_size < 1:
         raise AnswerError(f"batch_size {batch_size}: should be 1 or more")
     order = np.argsort(-np.asarray(lengths), kind="stable")
-    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+    return share([order[start : start + batch_size] for start in range(0, len(order), batch_size)], shard)
 
 
 @contextlib.contextmanager

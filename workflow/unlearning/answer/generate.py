@@ -20,6 +20,7 @@ from unlearning.models.encode import encode_prompts, pad_id
 from unlearning.models.forward import core, known, places
 from unlearning.models.pictures import Seen, look, pictures, together
 from unlearning.seeds import seed_for
+from unlearning.tables.shards import WHOLE
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -44,8 +45,11 @@ def generate(
     seed: int,
     batch_size: int,
     max_new_tokens: int,
+    shard: Sequence[int] = WHOLE,
 ) -> pd.DataFrame:
     """The `answers` table: for each item, in the items' order, `decoding.samples` answers.
+
+    Of `shard`, (k, n), only the rows in every n-th batch, with their numbers in the whole table as index.
 
     An answer ends at an end-of-text token ("stop"; the token counts in `n_tokens` and is not in the text) or after
     `max_new_tokens` ("length"; a character cut in the middle of its bytes is left out of the text).
@@ -62,9 +66,10 @@ def generate(
     rows = draws(items, decoding, seed)
     asked, shown = ([given[i] for i in rows["item"]] for given in (prompts, seen))
     seeds = rows["seed"].tolist()
-    written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens, shown)
-    found = dict(tqdm(written, total=len(asked), desc="generate", unit="answer", mininterval=1))
-    return answers(rows, [found[row] for row in range(len(asked))])
+    written = continuations(model, tokenizer, asked, decoding, seeds, batch_size, max_new_tokens, shown, shard)
+    about = -(-len(asked) // shard[1])
+    found = dict(tqdm(written, total=about, desc="generate", unit="answer", mininterval=1))
+    return answers(rows.loc[sorted(found)], [found[row] for row in sorted(found)])
 
 
 def draws(items: pd.DataFrame, decoding: Decoding, seed: int) -> pd.DataFrame:
@@ -95,18 +100,19 @@ def continuations(
     batch_size: int,
     max_new_tokens: int,
     seen: Sequence[Seen | None] | None = None,
+    shard: Sequence[int] = WHOLE,
 ) -> Iterator[tuple[int, Written]]:
     """(row, what the model writes after the token ids `prompts[row]`), longest prompts first, as batches are done.
 
     One continuation a row, drawn from the generator seeded by `seeds[row]` (see `generate`; unused when greedy).
-    `seen`: the picture that each row's prompt shows, or None.
+    `seen`: the picture that each row's prompt shows, or None. `shard`: see `generate`.
     Raises AnswerError on `max_new_tokens` or `batch_size` below 1, or too little memory.
     """
     if max_new_tokens < 1:
         raise AnswerError(f"max_new_tokens {max_new_tokens}: should be 1 or more")
     choose = _chooser(decoding, seeds, max_new_tokens)
     stops = stop_ids(model, tokenizer)
-    for rows in by_length([len(prompt) for prompt in prompts], batch_size):
+    for rows in by_length([len(prompt) for prompt in prompts], batch_size, shard):
         with explain_memory(batch_size):
             batch, shown = [prompts[row] for row in rows], together([seen[row] for row in rows] if seen else [])
             written = _continue(model, batch, shown, rows, choose, stops, max_new_tokens, pad_id(tokenizer))

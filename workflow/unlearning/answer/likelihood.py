@@ -3,6 +3,7 @@
 Shapes: B rows, T longest answer, V vocabulary, N answer tokens of a batch, padding left out. Logarithms are natural.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from unlearning.answer.decoding import AnswerError
 from unlearning.models.encode import collate, encode_all, pad_id
 from unlearning.models.forward import answer_logits
 from unlearning.models.pictures import pictures
+from unlearning.tables.shards import WHOLE
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -47,9 +49,15 @@ def token_stats(logits_NV: torch.Tensor, labels_N: torch.Tensor) -> TokenStats:
 
 
 def likelihoods(
-    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", items: pd.DataFrame, batch_size: int
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    items: pd.DataFrame,
+    batch_size: int,
+    shard: Sequence[int] = WHOLE,
 ) -> pd.DataFrame:
     """The `likelihoods` table: for each item in order, its reference, then each of its `candidates`.
+
+    Of `shard`, (k, n), only the rows in every n-th batch, with their numbers in the whole table as index.
 
     The end-of-text token counts as an answer token. `value_mask` marks the last occurrence of the item's value, and is
     all False where an answer does not contain it. Padding, batch size and order change nothing but rounding.
@@ -61,32 +69,34 @@ def likelihoods(
     rows = _rows(items)
     texts = zip(*((r.messages, r.answer, r.value) for r in rows), strict=True)
     encoded = encode_all(tokenizer, *texts, images=[r.image for r in rows])
-    batches = by_length([len(e.prompt_ids) + len(e.answer_ids) for e in encoded], batch_size)
+    batches = by_length([len(e.prompt_ids) + len(e.answer_ids) for e in encoded], batch_size, shard)
+    order = np.concatenate([np.array([], dtype=int), *batches])
+    own = np.sort(order)
     parts: list[TokenStats] = []
-    with tqdm(total=len(encoded), desc="likelihoods", unit="answer", mininterval=1) as bar:
+    with tqdm(total=len(own), desc="likelihoods", unit="answer", mininterval=1) as bar:
         for batch_rows in batches:
             with explain_memory(batch_size):
                 parts.append(_batch_stats(model, [encoded[i] for i in batch_rows], pad_id(tokenizer)))
             bar.update(len(batch_rows))
-    order = np.concatenate(batches)
     n_tokens = np.array([len(e.answer_ids) for e in encoded], dtype=np.int32)
     columns = {
-        name: _ragged(np.concatenate([getattr(part, name).numpy() for part in parts]), n_tokens, order)
-        for name in TokenStats._fields
+        name: _ragged([getattr(part, name).numpy() for part in parts], n_tokens, order) for name in TokenStats._fields
     }
     logprob = np.array([x.sum(dtype=np.float64) for x in columns["token_logprobs"]])
     spread = np.array([x.sum() for x in columns["vocab_std"]])
+    rows, encoded = [rows[i] for i in own], [encoded[i] for i in own]
     _check_finite(np.isfinite(logprob) & np.isfinite(spread), rows)
     return pd.DataFrame(
         {
             "item_id": [r.item_id for r in rows],
             "candidate": [r.candidate for r in rows],
             "part": np.int32(0),
-            "n_tokens": n_tokens,
+            "n_tokens": n_tokens[own],
             "logprob": logprob,
             **columns,
             "value_mask": [np.array(e.value_mask, dtype=bool) for e in encoded],
-        }
+        },
+        index=own,
     )
 
 
@@ -117,8 +127,11 @@ def _batch_stats(model: "PreTrainedModel", encoded: list, pad: int) -> TokenStat
     return TokenStats(*(tensor.cpu() for tensor in token_stats(logits_NV, batch.labels_BT[batch.mask_BT])))
 
 
-def _ragged(flat: np.ndarray, n_tokens: np.ndarray, order: np.ndarray) -> list[np.ndarray]:
+def _ragged(flat: list[np.ndarray], n_tokens: np.ndarray, order: np.ndarray) -> list[np.ndarray]:
     """Cut `flat` (rows in `order`, one after the other) into one array a row, in the rows' own order."""
+    if not flat:
+        return []
+    flat = np.concatenate(flat)
     flat = flat.astype(np.float32) if flat.dtype == np.float64 else flat
     pieces = np.split(flat, np.cumsum(n_tokens[order])[:-1])
     return [pieces[i] for i in np.argsort(order)]

@@ -1,5 +1,6 @@
 """Answers by vLLM, which keeps a GPU filled; pictures are handed to it as they are, it puts their tokens in itself."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from unlearning.llm.backends.vllm import start
 from unlearning.models.encode import encode_prompts
 from unlearning.models.load import source_of
 from unlearning.models.pictures import Seen, look, opened, pictures, processor_of
+from unlearning.tables.shards import WHOLE, share
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -29,15 +31,20 @@ def generate(
     max_new_tokens: int,
     device: str,
     dtype: str,
+    shard: Sequence[int] = WHOLE,
 ) -> pd.DataFrame:
     """The `answers` table of the model of `model_json`, as `unlearning.answer.generate.generate` gives it.
 
     Greedy answers are the same but for near ties; drawn ones have a seed each by (seed, item_id, sample) too, but
-    vLLM's own way to draw. `stops`: tokens that end an answer. Raises AnswerError on no items, PictureError where a
+    vLLM's own way to draw. `stops`: tokens that end an answer. Of `shard`, (k, n), every n-th row: vLLM makes its
+    batches by itself, so that those of a shard are others. Raises AnswerError on no items, PictureError where a
     picture cannot be shown, ModelError where vLLM cannot start.
     """
     check_items(items)
-    rows, asked = draws(items, decoding, seed), prompts(tokenizer, items)
+    rows = share(draws(items, decoding, seed), shard)
+    if rows.empty:
+        return answers(rows, [])
+    asked = prompts(tokenizer, items)
     name, options = source_of(model_json)
     longest = max(len(prompt["prompt_token_ids"]) for prompt in asked)
     shown = max((len(seen.ids) for seen in look(tokenizer, pictures(items)) if seen is not None), default=0)

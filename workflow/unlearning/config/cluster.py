@@ -12,7 +12,8 @@ LIBRARIES = 2000  # MB of a job without its model; the most that was measured is
 # Bytes of main memory per parameter. Training on CPUs: weights 4, gradients 4, two moments 8, a frozen reference 4, a
 # copy to be saved 4. Answering there, and both on a GPU: what is read, and a copy on its way to the GPU or to the disk.
 CPU_TRAINING, OTHERWISE = 24, 8
-MINUTES = {"train": (60, 60), "adjust": (60, 30), "answer": (60, 30)}  # of any job, and more per billion parameters
+# minutes of any job, and more per billion parameters
+MINUTES = {"train": (60, 60), "adjust": (60, 30), "answer": (60, 30), "gather": (60, 0)}
 LOCAL_MODEL, LLM_MINUTES = 32_000, 720  # MB of a job with a language model in it; minutes of any that asks one
 
 
@@ -26,13 +27,14 @@ def billions(entry: BaseModelEntry) -> float:
 def memory(config: Config, verb: str, base_model: str, attempt: int) -> int:
     """MB of main memory of a job on `base_model`, doubled by each further attempt.
 
-    `verb`: train (in scale.processes processes), adjust (weight attacks, reference log-probabilities: in one), answer.
+    `verb`: train (in scale.processes processes), adjust (weight attacks, reference log-probabilities: in one), answer,
+    gather (put shards of answers together, without the model).
     """
     gpus = config.gpus.answer if verb == "answer" else config.gpus.train
     on_cpu = config.device == "cpu" or not gpus
     held = CPU_TRAINING if on_cpu and verb != "answer" else OTHERWISE
     processes = config.scale.processes if verb == "train" else 1
-    model = 1000 * held * billions(config.base_models[base_model])
+    model = 0 if verb == "gather" else 1000 * held * billions(config.base_models[base_model])
     return round((LIBRARIES + processes * model) * 2 ** (attempt - 1))
 
 

@@ -55,6 +55,14 @@ class Scale(Section):
     )
 
 
+class Shards(Section):
+    """Into how many jobs one is split. Results do not depend on it, and nothing is asked again when it changes; the
+    report is made again, which shows the configuration."""
+
+    answer: Positive = Field(1, description="jobs that share the questions to a model, each loads it")
+    complete: Positive = Field(1, description="jobs that share the prompts of a bulk LLM job")
+
+
 class Experiment(Section):
     """What is run: every combination of what is listed here."""
 
@@ -111,6 +119,7 @@ class Config(Section):
     only: Name | None = Field(None, description="run the experiments of this benchmark only (`make run ONLY=mu2`)")
     gpus: Gpus = Field(Gpus(), description="GPUs per job; independent of `device`")
     threads: Threads = Field(Threads(), description="CPU threads per job")
+    shards: Shards = Field(Shards(), description="jobs that one job's questions or prompts are shared among")
     scale: Scale = Field(Scale(), description="several processes per training job, and what saves memory")
     sources: dict[Name, SourceEntry] = Field(
         {}, description="what data are read from, by name: a folder, --config 'sources={tofu: /path}', or a map"

@@ -50,8 +50,13 @@ class Door(NamedTuple):
 
     def who(self) -> str:
         """The backend in words, for errors."""
-        kind, endpoint, model, _ = (self.backend.identity[k] for k in ("backend", "endpoint", "model", "revision"))
-        return f"backend {self.name} ({' '.join(filter(None, (kind, model, endpoint and f'at {endpoint}')))})"
+        return who(self.name, self.backend.identity)
+
+
+def who(name: str, identity: Mapping) -> str:
+    """The backend that the configuration calls `name`, in words, for errors."""
+    kind, endpoint, model = (identity[key] for key in ("backend", "endpoint", "model"))
+    return f"backend {name} ({' '.join(filter(None, (kind, model, endpoint and f'at {endpoint}')))})"
 
 
 @contextlib.contextmanager

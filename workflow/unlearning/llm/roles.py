@@ -32,10 +32,7 @@ class Asker:
         """Table `completions` of table `prompts`. NoReplies: some got no reply, or more than FEW but none of use."""
         completions, usage = complete(prompts, self._doors[role], counted=self._counted)
         self._usage.append(usage)
-        refused = completions[completions["text"].isna()]
-        for row in refused.head(LOGGED).itertuples():
-            print(f"{role}, prompt {row.prompt_id}: {row.failed}")
-        self.whole &= refused.empty
+        self.whole &= tell_refused(completions, role)
         if completions["parsed"].notna().any():
             self._useful.add(role)
         else:
@@ -57,19 +54,35 @@ class Asker:
         if role in self._useful or sum(map(len, self._useless[role])) <= most:
             return
         door, told = self._doors[role], pd.concat(self._useless[role])
-        replies = told[told["text"].notna()]
-        for row in replies.head(LOGGED).itertuples():
-            print(f"{role}, prompt {row.prompt_id}: {row.failed}: {_shortened(row.text, LONG)}")
         if door.store:
             door.store.forget_unusable()
-        first = ", ".join(_shortened(text, SHORT) for text in replies["text"].head(SHOWN)) or "none came"
-        raise NoReplies(
-            f"role {role}, {door.who()}: none of {len(told)} replies can be used. Why: "
-            f"{tallied(collections.Counter(told['failed']))}. The first replies: {first}; more are in the job's log. "
-            f"See that the model of backends.{door.name} can write the JSON it is asked for, that "
-            f"roles.{role}.max_tokens is enough for it and that structured suits an endpoint, then run again: these "
-            "prompts are asked anew"
-        )
+        raise none_of_use(role, door.who(), door.name, told)
+
+
+def tell_refused(completions: pd.DataFrame, role: str) -> bool:
+    """Print the first requests of `role` that were refused; returns whether none was."""
+    refused = completions[completions["text"].isna()]
+    for row in refused.head(LOGGED).itertuples():
+        print(f"{role}, prompt {row.prompt_id}: {row.failed}")
+    return refused.empty
+
+
+def none_of_use(role: str, who: str, name: str, told: pd.DataFrame) -> NoReplies:
+    """The error that all of table completions `told` is of no use, after the first replies are printed.
+
+    `who` answers, in words, and is called `name` below `backends`.
+    """
+    replies = told[told["text"].notna()]
+    for row in replies.head(LOGGED).itertuples():
+        print(f"{role}, prompt {row.prompt_id}: {row.failed}: {_shortened(row.text, LONG)}")
+    first = ", ".join(_shortened(text, SHORT) for text in replies["text"].head(SHOWN)) or "none came"
+    return NoReplies(
+        f"role {role}, {who}: none of {len(told)} replies can be used. Why: "
+        f"{tallied(collections.Counter(told['failed']))}. The first replies: {first}; more are in the job's log. "
+        f"See that the model of backends.{name} can write the JSON it is asked for, that "
+        f"roles.{role}.max_tokens is enough for it and that structured suits an endpoint, then run again: these "
+        "prompts are asked anew"
+    )
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -211,6 +211,16 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }  # fmt: skip
 
+SHARDED = ("answers", "likelihoods")  # what several jobs may make a part of each: `unlearning.tables.shards`
+TABLES |= {
+    f"{name}_shard": (
+        Column("row", INT, "the row's number in the whole table, from 0", "index"),
+        Column("rows", INT, "rows of the whole table", "count"),
+        *TABLES[name],
+    )
+    for name in SHARDED
+}
+
 UNIQUE: dict[str, tuple[str, ...]] = {
     "people": ("person_id",),
     "pairs": ("pair_id",),
@@ -252,6 +262,7 @@ UNIQUE: dict[str, tuple[str, ...]] = {
         "group", "language", "task", "metric",
     ),
 }  # fmt: skip
+UNIQUE |= {f"{name}_shard": UNIQUE[name] for name in SHARDED}
 
 
 def schema(table: str) -> pa.Schema:
