@@ -5,6 +5,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 import training
+from room import no_file_above
 from unlearning.config import cluster
 from unlearning.config.models import Architecture, BaseModelEntry
 from unlearning.models.load import (
@@ -17,6 +18,7 @@ from unlearning.models.load import (
     save_pretrained_record,
 )
 from unlearning.models.small import small_model
+from unlearning.tables.artifacts import NoRoom
 
 IDS = torch.arange(12).reshape(2, 6)
 
@@ -63,6 +65,24 @@ def test_saving_again_replaces_the_model(saved):
     other = training.model(seed=5)
     save_model(other, training.tokenizer(), record, {})
     assert torch.equal(load_model(record)(IDS).logits, other(IDS).logits)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "model.json"])
+def test_where_the_disk_is_full_the_earlier_model_stays_whole(saved, monkeypatch, file):
+    """safetensors and tokenizers raise errors of their own, without a number."""
+    network, record = saved
+    before = {p: p.read_bytes() for p in record.parent.rglob("*") if p.is_file()}
+    if file == "tokenizer.json":
+        monkeypatch.setattr(network, "save_pretrained", lambda folder: None)
+    written = record if file == "model.json" else record.parent / "weights" / file
+    told = rf"no room to write .*{'model.json' if file == 'model.json' else 'weights'}: free disk space and run again"
+    with pytest.raises(NoRoom, match=told), no_file_above(written.stat().st_size - 1):
+        if file == "model.json":
+            save_pretrained_record("x" * 10_000, None, record)
+        else:
+            save_model(network, training.tokenizer(), record, {})
+    assert {p: p.read_bytes() for p in record.parent.rglob("*") if p.is_file()} == before
+    assert sorted(p.name for p in record.parent.iterdir()) == ["model.json", "weights"]
 
 
 def test_changed_weights_are_refused(saved):

@@ -6,7 +6,9 @@ from transformers import AutoModelForCausalLM
 
 import training
 from learning import MEMORISE, METHODS, forget, keeping, learn, rows_of
+from room import no_file_above
 from unlearning.models.load import load_model, load_tokenizer, save_model, save_pretrained_record
+from unlearning.tables.artifacts import NoRoom
 from unlearning.train.memorise import memorise
 from unlearning.train.plan import make_plan
 from unlearning.train.reference import reference_logprobs
@@ -65,6 +67,20 @@ def test_a_resumed_run_ends_where_an_undisturbed_one_does(tmp_path, monkeypatch,
     resumed = forget(training.model(), method, work=tmp_path)
     assert training.same_weights(resumed.model, whole.model)
     assert [(r["step"], r["loss"]) for r in resumed.log] == [(r["step"], r["loss"]) for r in whole.log]
+
+
+def test_a_checkpoint_for_which_there_is_no_room_is_told_and_the_next_run_goes_on_from_the_one_before(tmp_path):
+    method = {"forget": "npo", "retain": "gd", "checkpoint_steps": 1, "epochs": 1}
+    forget(training.model(), method, work=tmp_path / "first")
+    (checkpoint,) = (tmp_path / "first").glob("checkpoint-*")
+    sizes = {path.name: path.stat().st_size for path in checkpoint.iterdir()}
+    assert sizes["model.safetensors"] < sizes["optimizer.pt"]  # which torch writes
+    for size in (sizes["model.safetensors"], sizes["optimizer.pt"]):
+        told = rf"no room to write {tmp_path}/work: free disk space and run again"
+        with pytest.raises(NoRoom, match=told), no_file_above(size - 1):
+            forget(training.model(), method, work=tmp_path / "work")
+    resumed = forget(training.model(), method, work=tmp_path / "work")
+    assert training.same_weights(resumed.model, forget(training.model(), {**method, "checkpoint_steps": 0}).model)
 
 
 @pytest.mark.parametrize("lora", [None, {"r": 2, "dropout": 0.5, "targets": "all-linear"}], ids=["full", "lora"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from spread import spread
 from unlearning.cache import code, ledger, locks, provenance, store
+from unlearning.tables.artifacts import NoRoom, room_for
 
 RESULTS = Path("results")
 LEDGER = RESULTS / ".ledger"
@@ -75,19 +76,25 @@ def run(snakemake, function: Callable, restore: bool = False) -> None:
     be restored, so the next run of the job tries again. Arguments that the function does not take (a template that only
     has to be watched, say) are an error of the rule.
     What a killed run left at work on the same outputs is waited for. An exception's traceback goes to the log, its
-    message to the ledger: from there the Snakefile shows it at the end.
+    message to the ledger: from there the Snakefile shows it at the end. Where the disk is full, it is shown at once.
     """
     log = snakemake.log[0] if snakemake.log else None
     first = next(iter(_each(_named(snakemake.output)).values()))
-    with _logged(log):
-        try:
-            with locks.one_at_a_time(RESULTS, first):
-                locks.check_run(RESULTS)
-                _run(snakemake, function, restore)
-        except Exception as error:
+    terminal = os.dup(2)
+    try:
+        with room_for(f"{RESULTS}/"), _logged(log), locks.one_at_a_time(RESULTS, first):
+            locks.check_run(RESULTS)
+            _run(snakemake, function, restore)
+            sys.stdout.flush()
+    except Exception as error:
+        with contextlib.suppress(OSError):  # the log has no room either
             traceback.print_exc()
+        try:
             ledger.record_failure(LEDGER, snakemake.rule, first, error, log)
-            sys.exit(1)
+        except NoRoom:
+            with contextlib.suppress(OSError):
+                os.write(terminal, f"{snakemake.rule}: {ledger.message(error)}\n".encode())
+        sys.exit(1)
 
 
 def _run(snakemake, function: Callable, restore: bool) -> None:

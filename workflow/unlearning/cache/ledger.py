@@ -1,18 +1,26 @@
 """The ledger: one line per job, saying whether it was computed or restored and how long it took."""
 
+import contextlib
 import json
 import os
 import time
 from pathlib import Path
 
+from unlearning.tables.artifacts import NoRoom, room_for
+
+START = '{"time": '  # of a line; within one it can stand only with its quotes escaped
+
 
 def record(ledger: Path, rule: str, output: str, action: str, seconds: float) -> None:
-    """Append the line of a finished job: `action` is computed or restored."""
+    """Append the line of a finished job: `action` is computed or restored. Raises NoRoom."""
     _append(ledger, {"rule": rule, "output": output, "action": action, "seconds": round(seconds, 3)})
 
 
 def record_failure(ledger: Path, rule: str, output: str, error: Exception, log: str | None) -> None:
-    """Append the line of a failed job: action failed, what went wrong (our own errors say it in full) and its log."""
+    """Append the line of a failed job: action failed, what went wrong (our own errors say it in full) and its log.
+
+    Raises NoRoom.
+    """
     facts = {"rule": rule, "output": output, "action": "failed", "message": message(error), "log": log}
     _append(ledger, facts)
 
@@ -24,14 +32,17 @@ def message(error: Exception) -> str:
 
 def _append(ledger: Path, facts: dict) -> None:
     """One JSON line by a single write in append mode, so that jobs side by side do not mix their lines."""
-    ledger = Path(ledger)
-    ledger.mkdir(parents=True, exist_ok=True)
-    line = {"time": round(time.time(), 3), **facts}
-    handle = os.open(ledger / "jobs.jsonl", os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o644)
-    try:
-        os.write(handle, (json.dumps(line) + "\n").encode())
-    finally:
-        os.close(handle)
+    path = Path(ledger) / "jobs.jsonl"
+    line = (json.dumps({"time": round(time.time(), 3), **facts}) + "\n").encode()
+    with room_for(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o644)
+        try:
+            written = os.write(handle, line)
+        finally:
+            os.close(handle)
+    if written < len(line):
+        raise NoRoom(f"no room to write {path}: free disk space and run again")
 
 
 def failures(ledger: Path, since: float) -> str:
@@ -42,12 +53,10 @@ def failures(ledger: Path, since: float) -> str:
 
 
 def lines(ledger: Path) -> list[dict]:
-    """All lines so far, oldest first; a line cut short by a crash is skipped."""
+    """All lines so far, oldest first. One cut short, by a crash or a full disk, is skipped, but not what follows it."""
     path = Path(ledger) / "jobs.jsonl"
     found = []
     for line in path.read_text().splitlines() if path.is_file() else []:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line[max(line.rfind(START), 0) :]))
     return found

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from unlearning.tables.artifacts import link, sha256_file, write_text
+from unlearning.tables.artifacts import NoRoom, link, room_for, sha256_file, write_text
 
 MANIFEST = "manifest.json"
 
@@ -46,28 +46,48 @@ def _covers(entry: Path, outputs: Mapping[str, Path]) -> bool:
         return False
 
 
+def _members(outputs: Mapping[str, Path]) -> dict[Path, Path]:
+    """Place in an entry -> file, of every file of the outputs."""
+    found = {}
+    for name, path in outputs.items():
+        path = Path(path)
+        if path.is_dir():
+            found |= {Path(name) / p.relative_to(path): p for p in sorted(path.rglob("*")) if _counts(p)}
+        else:
+            found[Path(name)] = path
+    return found
+
+
 def save(store: Path, key: str, outputs: Mapping[str, Path]) -> None:
-    """Keep the output files and folders under `key`; atomic. An entry that has them all stands, any other goes."""
+    """Keep the output files and folders under `key`; atomic. An entry that has them all stands, any other goes.
+
+    Where there is no room for it a warning says so: the outputs are whole without. FileNotFoundError where they are
+    being taken away (by the next run, if this job's was killed): what is left of them must not pass for a result.
+    """
     entry = Path(store) / key[:2] / key
+    try:
+        with room_for(entry):
+            _save(entry, outputs)
+    except NoRoom as error:
+        print(f"warning: not kept for later runs, which will make it again: {error}", flush=True)
+
+
+def _save(entry: Path, outputs: Mapping[str, Path]) -> None:
     if entry.exists():
         if _covers(entry, outputs):
             return
         shutil.rmtree(entry, ignore_errors=True)
     entry.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{key[:8]}.", suffix=".tmp", dir=entry.parent))
+    work = Path(tempfile.mkdtemp(prefix=f".{entry.name[:8]}.", suffix=".tmp", dir=entry.parent))
     try:
-        files = {}
-        for name, path in outputs.items():
-            path = Path(path)
-            members = [path] if path.is_file() else [p for p in sorted(path.rglob("*")) if _counts(p)]
-            for member in members:
-                inside = Path(name) / member.relative_to(path) if path.is_dir() else Path(name)
-                link(member, work / "files" / inside)
-                files[str(inside)] = sha256_file(member)
-        write_text(
-            work / MANIFEST,
-            json.dumps({"files": files, "folders": [n for n, p in outputs.items() if Path(p).is_dir()]}),
-        )
+        members, files = _members(outputs), {}
+        folders = [name for name, path in outputs.items() if Path(path).is_dir()]
+        for inside, member in members.items():
+            link(member, work / "files" / inside)
+            files[str(inside)] = sha256_file(member)
+        if _members(outputs) != members:
+            raise FileNotFoundError(f"files of {', '.join(map(str, outputs.values()))} were taken away meanwhile")
+        write_text(work / MANIFEST, json.dumps({"files": files, "folders": folders}))
         os.replace(work, entry)
     except OSError:
         if not entry.exists():  # lost a race against an equal job: its entry serves
@@ -98,20 +118,21 @@ def restore(store: Path, key: str, outputs: Mapping[str, Path]) -> bool:
 
 
 def _put_back(source: Path, target: Path, folder: bool) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
-    try:
-        if folder:
-            (work / "new").mkdir()
-            for member in (p for p in source.rglob("*") if p.is_file()):
-                link(member, work / "new" / member.relative_to(source))
-            shutil.rmtree(target, ignore_errors=True)
-        else:
-            link(source, work / "new")
-            os.utime(work / "new")  # newer than its inputs, as a computed file would be
-        os.replace(work / "new", target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    with room_for(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            if folder:
+                (work / "new").mkdir()
+                for member in (p for p in source.rglob("*") if p.is_file()):
+                    link(member, work / "new" / member.relative_to(source))
+                shutil.rmtree(target, ignore_errors=True)
+            else:
+                link(source, work / "new")
+                os.utime(work / "new")  # newer than its inputs, as a computed file would be
+            os.replace(work / "new", target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def prune(store: Path, limit_bytes: int) -> int:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from unlearning.llm.database import connect
+from unlearning.llm.database import connect, writing
 from unlearning.llm.requests import Failure, Reply, Request
 
 MARK = 0x4C4C4D24  # "LLM$" in the file's header
@@ -34,7 +34,8 @@ class Budget:
     def __init__(self, path: Path | str, cap: float | None, price: Mapping[str, float], job: str = ""):
         self.path, self.cap, self.price, self._job = Path(path), cap, price, job
         self._connection = connect(path, MARK, TABLE, "record of spending")
-        self._connection.execute(HELD)
+        with writing(self._connection):
+            self._connection.execute(HELD)
         self._lock = threading.Lock()  # requests may be pulled from another thread than replies are read in
 
     def spent(self) -> float:
@@ -43,25 +44,22 @@ class Budget:
             return self._total() / 1e6
 
     def reserve(self, request: Request, key: str | None = None, under_way: bool = False) -> float:
-        """Count the most that `request` can cost; returns it for `settle`. SpendingCap if it could pass the cap.
+        """Count the most that `request` can cost; returns it for `settle`. SpendingCap if it could pass the cap;
+        NoRoom where it cannot be written down.
 
         A token is at least a byte, so the bytes sent bound the tokens read; max_tokens bounds those written.
         `key`: of a request for a batch. Where its batch is `under_way`, what this job reserved before is counted.
         """
         worst = self._millionths(most_input_tokens(request), request.sampling.max_tokens)
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                if under_way and (held := self._connection.execute(OWN, (self._job, key)).fetchone()):
-                    return held[0]
-                total = self._total()
-                if self.cap is not None and total + worst > self.cap * 1e6 + ROUNDING:
-                    raise SpendingCap(self._told(total / 1e6, worst / 1e6))
-                self._add(total, worst)
-                if key is not None:
-                    self._connection.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", (self._job, key, worst))
-            finally:
-                self._connection.execute("COMMIT")
+        with self._lock, writing(self._connection):
+            if under_way and (held := self._connection.execute(OWN, (self._job, key)).fetchone()):
+                return held[0]
+            total = self._total()
+            if self.cap is not None and total + worst > self.cap * 1e6 + ROUNDING:
+                raise SpendingCap(self._told(total / 1e6, worst / 1e6))
+            self._add(total, worst)
+            if key is not None:
+                self._connection.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", (self._job, key, worst))
         return worst
 
     def settle(self, reserved: float, result: Reply | Failure, key: str | None = None) -> None:
@@ -77,13 +75,9 @@ class Budget:
             cost = counted if result.input_tokens else reserved
         else:
             cost = reserved if result.charged else 0.0
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                self._add(self._total(), cost - reserved)
-                self._connection.execute("DELETE FROM held WHERE job = ? AND key = ?", (self._job, key))
-            finally:
-                self._connection.execute("COMMIT")
+        with self._lock, writing(self._connection):
+            self._add(self._total(), cost - reserved)
+            self._connection.execute("DELETE FROM held WHERE job = ? AND key = ?", (self._job, key))
 
     def close(self) -> None:
         """Close the file."""

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from unlearning.llm.database import connect
+from unlearning.llm.database import connect, writing
 from unlearning.llm.requests import Reply, Request
 
 MARK = 0x4C4C4D52  # "LLMR" in the file's header
@@ -35,7 +35,8 @@ class Store:
     def __init__(self, path: Path | str, job: Path | str | None = None):
         self._connection = connect(path, MARK, TABLE, "response store")
         self._job = None if job is None else str(job)
-        self._connection.execute(ASKED)
+        with writing(self._connection):
+            self._connection.execute(ASKED)
         self.unusable: set[str] = set()
 
     @staticmethod
@@ -60,14 +61,11 @@ class Store:
         return {key: counts for key, *counts in rows}
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep `reply`; one that is there already stays."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        """Keep `reply`; one that is there already stays. Raises NoRoom."""
+        with writing(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", (key, *reply))
             if self._job is not None:
                 self._connection.execute(COUNT, (key, self._job, reply.input_tokens, reply.output_tokens))
-        finally:
-            self._connection.execute("COMMIT")
 
     def _rows(self, query: str, keys: Iterable[str], *values: str | None) -> Iterator[tuple]:
         """The rows of `query` whose key is one of `keys`, a part of them at a time."""
@@ -80,10 +78,10 @@ class Store:
     def forget_unusable(self) -> None:
         """Take the replies of `unusable` out, and that this job asked for them: the next job asks for them again."""
         keys = [(key,) for key in self.unusable]
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("DELETE FROM replies WHERE key = ?", keys)
-        self._connection.executemany("DELETE FROM asked WHERE key = ? AND job = ?", [(*key, self._job) for key in keys])
-        self._connection.execute("COMMIT")
+        with writing(self._connection):
+            own = [(*key, self._job) for key in keys]
+            self._connection.executemany("DELETE FROM replies WHERE key = ?", keys)
+            self._connection.executemany("DELETE FROM asked WHERE key = ? AND job = ?", own)
         self.unusable.clear()
 
     def close(self) -> None:

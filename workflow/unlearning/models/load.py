@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unlearning.models.pictures import processor_of
-from unlearning.tables.artifacts import link, sha256_file, write_text
+from unlearning.tables.artifacts import link, room_for, sha256_file, write_text
 
 if TYPE_CHECKING:
     import torch
@@ -169,18 +169,19 @@ def weights_folder(model_json: Path) -> Path:
 def _replacing_weights(model_json: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes `weights/` beside `model_json`, which goes: its writer writes it again."""
     model_json = Path(model_json)
-    model_json.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".weights.", suffix=".tmp", dir=model_json.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        model_json.unlink(missing_ok=True)
-        folder = model_json.parent / "weights"
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    folder = model_json.parent / "weights"
+    with room_for(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".weights.", suffix=".tmp", dir=folder.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o755)
+            model_json.unlink(missing_ok=True)
+            if folder.exists():
+                shutil.rmtree(folder)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def save_model(
@@ -193,7 +194,8 @@ def save_model(
     """Write `weights/` beside `model_json`, then `model_json` with the files' sha256 and the `trained` facts.
 
     The folder is completed under a temporary name and renamed: a killed job leaves no half-written model behind a
-    valid `model.json`. An adapter must have been merged before. `finish(folder)` may change the saved files.
+    valid `model.json`. An adapter must have been merged before. `finish(folder)` may change the saved files. Raises
+    NoRoom where the disk is full.
     """
     with _replacing_weights(model_json) as temporary:
         model.save_pretrained(temporary)

@@ -5,8 +5,10 @@ tables must be equal files, or checksums could not stop a rerun.
 """
 
 import contextlib
+import errno
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -21,48 +23,68 @@ import pyarrow.parquet as pq
 from unlearning.tables.schemas import GROUPS, UNIQUE, VERSION, schema
 
 ROW_GROUP = 50_000
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# safetensors and tokenizers give the number in words only, torch.save none: it says what it meets with
+FULL_IN_WORDS = re.compile(
+    rf"\(os error ({'|'.join(map(str, FULL))})\)|unexpected pos \d+ vs \d+|PytorchStreamWriter|iostream error"
+)
 
 
 class TableError(ValueError):
     """A table breaks its contract; the message names the table, the column and the row."""
 
 
+class NoRoom(ValueError):
+    """The disk is full, or a quota or a file's greatest size was reached; the message says what was being written."""
+
+
+@contextlib.contextmanager
+def room_for(path: Path | str) -> Iterator[None]:
+    """Raise NoRoom, which names `path`, for whatever a library raises when it cannot write for want of room."""
+    try:
+        yield
+    except NoRoom:
+        raise
+    except Exception as error:
+        if getattr(error, "errno", None) in FULL or FULL_IN_WORDS.search(str(error)):
+            raise NoRoom(f"no room to write {path}: free disk space and run again") from error
+        raise
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed onto it on success and removed on failure.
 
-    A reader never sees half a file, and a job killed at any moment leaves the earlier file as it was.
+    A reader never sees half a file, and a job killed at any moment leaves the earlier file as it was. Raises NoRoom.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if error.errno in (28, 27):  # ENOSPC, EFBIG
-            raise OSError(error.errno, f"no room to write {path}: free disk space and run again") from error
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+    with room_for(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `path` that takes its place on success and is removed on failure."""
+    """Yield an empty folder beside `path` that takes its place on success and is removed on failure. Raises NoRoom."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        shutil.rmtree(path, ignore_errors=True)
-        temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with room_for(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o755)
+            shutil.rmtree(path, ignore_errors=True)
+            temporary.rename(path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:

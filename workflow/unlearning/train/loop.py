@@ -23,6 +23,7 @@ from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallb
 from unlearning.models.encode import Batch, collate
 from unlearning.models.layers import depth_of, showing_attention, train_only
 from unlearning.seeds import seed_for
+from unlearning.tables.artifacts import room_for
 from unlearning.train import processes
 from unlearning.train.lora import add_lora, merge_lora
 from unlearning.train.plan import Plan, PlanError
@@ -307,6 +308,7 @@ def train(
         for callback in (*callbacks, Epochs(after or {}, steps_per_epoch, facts, cached, empty)):
             running.add_callback(callback)
         stack.enter_context(_explained(plan))
+        stack.enter_context(room_for(folder))
         running.train(resume_from_checkpoint=_last_checkpoint(folder) if plan.checkpoint_steps else None)
     model = running.accelerator.unwrap_model(running.model, keep_fp32_wrapper=False)
     model = processes.gathered(model, empty) if empty else model

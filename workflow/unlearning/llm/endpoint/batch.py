@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from unlearning.llm.budget import SpendingCap
-from unlearning.llm.database import connect
+from unlearning.llm.database import connect, writing
 from unlearning.llm.endpoint.chat import Unusable, body_of, reply_of
 from unlearning.llm.endpoint.client import Client
 from unlearning.llm.endpoint.errors import Again, Stopped
@@ -52,17 +52,18 @@ class Waiting:
 
     def uploaded(self, ids: Iterable[str], file: str) -> None:
         """The requests `ids` are in `file`."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, NULL)", [(i, file) for i in ids])
-        self._connection.execute("COMMIT")
+        with writing(self._connection):
+            self._connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, NULL)", [(i, file) for i in ids])
 
     def started(self, file: str, batch: str) -> None:
         """`file` is worked on as `batch`."""
-        self._connection.execute("UPDATE waiting SET batch = ? WHERE file = ?", (batch, file))
+        with writing(self._connection):
+            self._connection.execute("UPDATE waiting SET batch = ? WHERE file = ?", (batch, file))
 
     def over(self, file: str) -> None:
         """What was in `file` has been read, or will never come."""
-        self._connection.execute("DELETE FROM waiting WHERE file = ?", (file,))
+        with writing(self._connection):
+            self._connection.execute("DELETE FROM waiting WHERE file = ?", (file,))
 
     def close(self) -> None:
         """Close the file."""
