@@ -19,6 +19,7 @@ import psutil
 import pyarrow.parquet as pq
 import yaml
 
+import accept_cluster
 import accept_leak
 import accept_llm
 import accept_lume
@@ -43,6 +44,7 @@ SECTIONS = (
     "lume",
     "seps",
     "umu",
+    "cluster",
 )
 TRAIN = ["en", "de", "id", "af"]
 EVERY = [*TRAIN, "es", "lv", "th", "mk"]
@@ -328,6 +330,10 @@ def main() -> None:
             accept_methods.construction(show, umu, "umu_build", 6, 180)
             accept_umu.small(show, make, umu)
             accept_methods.proofs(show, umu, "umu", ROOT.parent / "shared")
+        if "cluster" in wanted:
+            cluster = clone(work / "cluster")
+            accept_cluster.dry(show, accept_methods.benchmark, cluster)
+            accept_cluster.shards(show, make, cluster)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")
