@@ -1,4 +1,4 @@
-"""The acceptance list on runs beside one another, answering in shards, models that are dropped, and the papers' grids."""
+"""The acceptance list on two runs at once, answering in shards, models that are dropped, and the papers' grids."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ def dry(show, benchmark, folder: Path) -> None:
 
 
 def shards(show, make, folder: Path) -> None:
-    """The minimal overlay with answering in shards, a second run beside it, then in one job; then models are dropped."""
+    """The minimal overlay answered in shards, a second run beside it, then in one job; then models are dropped."""
     overlay = folder / "config/mine.yaml"
     overlay.write_text(f"shards: {{answer: {SHARDS}}}\n", encoding="utf-8")
     mine = f"{MINIMAL} config/mine.yaml"
