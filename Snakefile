@@ -66,7 +66,6 @@ rule all:
         "results/report/index.html",
         cards(),
         lume_sheets(),
-        [] if CONFIG.keep_models == "all" else "results/report/dropped_models.parquet",
     message:
         "Everything is up to date: results/report/index.html"
 

@@ -1,11 +1,11 @@
-# Needs: the report, so that all is scored. Makes: models that keep_models does not keep go; a table says which.
+# Needs: all scores. Makes: models that keep_models does not keep go; a table says which.
 localrules:
     drop_models,
 
 
 rule drop_models:
     input:
-        report="results/report/index.html",
+        scores=[run.scores for run in RUNS],
     output:
         dropped="results/report/dropped_models.parquet",
     log:

@@ -1,4 +1,5 @@
-# Needs: every run's scores and training logs. Makes: results/report (index.html, tables, figures) and the merged scores.
+# Needs: every run's scores and training logs; where models are not kept, that they are gone. Makes: results/report (index.html,
+# tables, figures) and the merged scores.
 TEMPLATES = sorted(str(p.relative_to(workflow.basedir)) for p in Path(workflow.basedir, "resources/report").glob("*.*"))
 
 
@@ -12,6 +13,7 @@ rule report:
         selections=selections(),
         built=leak_built() + lume_built(),
         faces=umu_faces(),
+        dropped=[] if CONFIG.keep_models == "all" else "results/report/dropped_models.parquet",
         template=TEMPLATES,
     output:
         page=report("results/report/index.html", category="Report", caption="../resources/report/page.rst"),

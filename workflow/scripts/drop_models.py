@@ -3,8 +3,8 @@
 from pathlib import Path
 
 
-def drop_models(report: str, dropped: str, models: list[str], store: str = "results/.store") -> None:
-    """Drop each of `models` (paths of model.json) and list them in the table `dropped`; `report` stands by then."""
+def drop_models(scores: list[str], dropped: str, models: list[str], store: str = "results/.store") -> None:
+    """Drop each of `models` (paths of model.json), once all `scores` are there; list them in the table `dropped`."""
     from unlearning.cache.dropping import drop
     from unlearning.tables.artifacts import write_table
 

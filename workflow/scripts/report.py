@@ -43,6 +43,7 @@ def report(
     selections: list[str] = (),
     built: list[str] = (),
     faces: list[str] = (),
+    dropped: str | list[str] = (),
     results: str = "results",
 ) -> None:
     """Write the page, the folders `tables` and `figures`, and `scores_all`, one table of every score.
@@ -50,7 +51,8 @@ def report(
     `config_text`: the configuration as YAML; the page shows it and takes the settings' languages from it. `kept`:
     tables of pairs beside `rejected`, for the funnel. `usage`: what language models took. `selections`: the
     candidates of searched methods. `built`: funnels of data and quality of questions. `faces`: pictures of all
-    faces, <benchmark>/<cut>/faces.png. `results`: the folder of all, with Snakemake's benchmark files; may be missing.
+    faces, <benchmark>/<cut>/faces.png. `dropped`: models that are gone by now, so that
+    sizes are as they stay. `results`: the folder of all, with Snakemake's benchmark files; may be missing.
     """
     import yaml
 
