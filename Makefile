@@ -15,7 +15,7 @@ REPORT := results/report/index.html
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG)) $(if $(TOFU)$(ONLY),--config $(if $(TOFU),"sources={tofu: $(abspath $(TOFU))}") $(if $(ONLY),only=$(ONLY)))
 EXECUTED := $(if $(PROFILE),--workflow-profile profiles/$(PROFILE))
 
-.PHONY: overlay-exists overlay-sound run dry review estimate test test-llm test-slurm accept lint docs prune bench clean help
+.PHONY: overlay-exists overlay-sound run dry review estimate test test-llm test-slurm test-crash accept lint docs prune bench clean help
 
 help:
 	@echo "make run     run the workflow and print where the report is   [CONFIG ONLY TOFU PROFILE SNAKEMAKE_ARGS]"
@@ -26,6 +26,7 @@ help:
 	@echo "make test    the tests"
 	@echo "make test-llm  language models, heavy: figure, bound, verdict  [SECTIONS]"
 	@echo "make test-slurm  the workflow on a SLURM on this machine, as root   [SECTIONS]"
+	@echo "make test-crash  runs that are killed, or whose disk is full (as root)   [SECTIONS]"
 	@echo "make accept  the acceptance list: figure, bound, verdict      [SECTIONS]"
 	@echo "make bench   full-size construction, scoring by epoch, training, memory, dry runs: measured"
 	@echo "make lint    style checks"
@@ -74,6 +75,9 @@ test-llm: $(VENV)/.ready-test
 
 test-slurm: $(VENV)/.ready-test $(VENV)/.ready-slurm
 	@$(BIN)/python tests/heavy/slurm.py $(SECTIONS)
+
+test-crash: $(VENV)/.ready-test
+	@$(BIN)/python tests/heavy/crash.py $(SECTIONS)
 
 accept: $(VENV)/.ready-test
 	@$(BIN)/python tests/accept.py $(SECTIONS)

@@ -84,15 +84,18 @@ class Peak(threading.Thread):
             time.sleep(0.3)
 
 
+def environment() -> dict[str, str]:
+    """This process' own, without the SECTIONS that this list was called with: they are no other list's."""
+    ours = ("SECTIONS", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
 def make(folder: Path, *arguments: str, may_fail: bool = False) -> tuple[float, float, str]:
     """Run make in `folder`: seconds, peak MiB, output. Stops the list when it fails, unless it `may_fail`."""
     peak, started = Peak(), time.perf_counter()
     peak.start()
-    # The SECTIONS that this list was called with are no other list's.
-    ours = ("SECTIONS", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS")
-    clean = {name: value for name, value in os.environ.items() if name not in ours}
     command = ["make", "--no-print-directory", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=clean)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment())
     peak.running = False
     if done.returncode and not may_fail:
         sys.exit(f"make {' '.join(arguments)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}")
