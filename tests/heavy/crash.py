@@ -38,7 +38,7 @@ SEED = 9
 WAYS = ("Snakemake", "a job", "everything")
 NOT_COMPARED = ("logs", "benchmarks")  # they tell of times
 MEASURED = ["seconds", "memory_mib"]  # columns of training logs
-ROOMS = (0, 8, 20, 60, 150, 400, 900)  # KiB that a disk has left for the next run
+ROOMS = (4, 8, 20, 60, 150, 400, 900)  # KiB that a disk has left for the next run
 TOLD = re.compile(r"no room to write (\S+).*: free disk space and run again")
 
 
@@ -55,12 +55,13 @@ class Run:
         self.started = time.monotonic()
 
     def processes(self) -> list[psutil.Process]:
-        """All of the session, orphans included."""
+        """All of the session but `make` itself, orphans included."""
         found = []
-        for pid in psutil.pids():
+        for process in psutil.process_iter():
             try:
-                if os.getsid(pid) == self.process.pid and pid != self.process.pid:
-                    found.append(psutil.Process(pid))
+                ours = os.getsid(process.pid) == self.process.pid != process.pid
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
             except (ProcessLookupError, psutil.NoSuchProcess):
                 continue
         return found
@@ -268,7 +269,7 @@ def killed(folder: Path, config: str, kills: int) -> None:
     series = Series(undisturbed, clone(folder / "killed"), config, seconds, kills)
     series.go()
     show(f"kills (seed {SEED})", series.done, f"= {kills}", series.done == kills)
-    show("killed jobs of which the run did not tell the rule", series.unexplained, "= 0", series.unexplained == 0)
+    show("killed jobs whose rule the run did not tell", series.unexplained, "= 0", series.unexplained == 0)
     show("all of it, seconds", time.monotonic() - started, "-", True)
 
 
