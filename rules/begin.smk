@@ -13,7 +13,8 @@ from unlearning.cache import locks
 from unlearning.config.overlay import check_files
 
 try:
-    locks.check_run(Path("results"))  # on a cluster: this may be a job of a run that was killed
+    if not workflow.is_main_process:
+        locks.check_run(Path("results"))  # on a cluster: this may be a job of a run that was killed
     check_files(f for f in ["config/config.yaml", *workflow.overwrite_configfiles] if Path(f).is_file())
 except (ValueError, locks.InUse) as error:
     raise WorkflowError(str(error))

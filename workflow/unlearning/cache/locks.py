@@ -60,7 +60,7 @@ def hold(results: Path) -> int | None:
 def check_run(results: Path) -> None:
     """Raise InUse in a job whose run has ended and was followed by another one. Jobs started by hand have no run."""
     mine = os.environ.get(RUN)
-    if mine is None or not (results / LOCK).exists():
+    if not mine or not (results / LOCK).exists():
         return
     handle = os.open(results / LOCK, os.O_RDONLY)
     try:
