@@ -33,7 +33,7 @@ from unlearning.llm.store import Store  # noqa: E402
 from unlearning.models.load import ModelError, verify_weights  # noqa: E402
 from unlearning.tables.artifacts import NoRoom, sha256_file  # noqa: E402
 
-MINIMAL = "config/minimal.yaml"
+MINIMAL, DEFAULT = "config/minimal.yaml", "tests/heavy/crash.yaml"
 SEED = 9
 WAYS = ("Snakemake", "a job", "everything")
 NOT_COMPARED = ("logs", "benchmarks")  # they tell of times
@@ -280,7 +280,7 @@ def minimal(folder: Path) -> None:
 
 def default(folder: Path) -> None:
     """5 kills over the default."""
-    killed(folder, "", 5)
+    killed(folder, DEFAULT, 5)
 
 
 def disk(folder: Path) -> None:
