@@ -77,7 +77,7 @@ onstart:
     refuse_unset_keys()
     try:
         HELD.append(locks.hold(Path("results")))  # until this process ends
-    except locks.InUse as error:
+    except (locks.InUse, ValueError) as error:
         raise WorkflowError(str(error))
 
 

@@ -335,8 +335,8 @@ def main() -> None:
             accept_methods.proofs(show, umu, "umu", ROOT.parent / "shared")
         if "cluster" in wanted:
             cluster = clone(work / "cluster")
-            accept_cluster.dry(show, accept_methods.benchmark, cluster)
-            accept_cluster.shards(show, make, cluster)
+            accept_cluster.grids(show, accept_methods.benchmark, cluster)
+            accept_cluster.beside(show, make, cluster)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{sum(results)} of {len(results)} met")

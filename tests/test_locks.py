@@ -49,6 +49,15 @@ def test_a_lock_of_another_users_that_cannot_be_written_is_told(tmp_path, monkey
         locks.hold(tmp_path)
 
 
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(locks.errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(locks.os, "pwrite", full)
+    with pytest.raises(ValueError, match=r"no room to write .*/\.lock: free disk space and run again"):
+        locks.hold(tmp_path)
+
+
 def test_a_job_of_a_run_that_was_followed_by_another_is_refused(tmp_path, monkeypatch):
     locks.check_run(tmp_path)  # started by hand
     os.close(locks.hold(tmp_path))

@@ -19,6 +19,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from unlearning.tables.artifacts import room_for
+
 RUN = "UNLEARNING_RUN"  # the run's number, for its jobs, in the environment
 LOCK = ".lock"  # below results/, held by the run
 JOBS = ".locks"  # below results/, a file for each job at work
@@ -33,7 +35,7 @@ def hold(results: Path) -> int | None:
     """Take `results` for this run until its process ends, and sweep it; the open lock, to be kept open.
 
     Its number goes into the environment, from which this run's jobs have it. None, with a warning, on a file system
-    without locks. Raises InUse where another run has the folder.
+    without locks. Raises InUse where another run has the folder, and NoRoom.
     """
     results.mkdir(parents=True, exist_ok=True)
     try:
@@ -50,8 +52,9 @@ def hold(results: Path) -> int | None:
             "the project"
         )
     facts = {"run": uuid.uuid4().hex, "user": _user(), "host": socket.gethostname(), "process": os.getpid()}
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, json.dumps(facts | {"since": time.strftime("%Y-%m-%d %H:%M:%S")}).encode(), 0)
+    with room_for(results / LOCK):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(facts | {"since": time.strftime("%Y-%m-%d %H:%M:%S")}).encode(), 0)
     os.environ[RUN] = facts["run"]
     sweep(results)
     return handle
