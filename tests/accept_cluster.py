@@ -7,8 +7,6 @@ from pathlib import Path
 
 import psutil
 
-from unlearning.cache import ledger
-
 MINIMAL = "CONFIG=config/minimal.yaml"
 
 
@@ -20,7 +18,7 @@ def grids(show, benchmark, folder: Path) -> None:
 def beside(show, make, folder: Path) -> None:
     """The minimal overlay, and a second run of it on the same results."""
     first = subprocess.Popen(["make", "run", MINIMAL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while first.poll() is None and not ledger.lines(folder / "results/.ledger"):
+    while first.poll() is None and not (folder / "results/.ledger/jobs.jsonl").exists():
         time.sleep(0.2)
     _, _, said = make(folder, "run", MINIMAL, may_fail=True)
     holder = re.search(r"in use by a run of .+ on .+ \(process (\d+), .+two runs at once", said)
