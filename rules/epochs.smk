@@ -16,7 +16,7 @@ def answered(table, epochs):
 
 
 for scored, epochs in SEVERAL.items():
-    general = ("unlearn", "answer", "answer_shard")
+    general = ("unlearn", "answer", *(["answer_shard"] if SPLIT else []))
     names = ["_".join((rule_, "epochs", *scored)) for rule_ in general]
     tables = [*answered("answers", epochs), *answered("likelihoods", epochs)]
 
@@ -78,34 +78,36 @@ for scored, epochs in SEVERAL.items():
         script:
             "../workflow/scripts/answer.py"
 
-    rule:
-        name:
-            names[2]
-        input:
-            model=lambda w: [model_after(w, epoch) for epoch in epochs_scored(w)],
-            questions=data("items"),
-        output:
-            answers=[each_shard(table) for table in answered("answers", epochs)],
-            likelihoods=[each_shard(table) for table in answered("likelihoods", epochs)],
-        log:
-            "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-epochs-answer~{shard}.log",
-        benchmark:
-            "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-epochs~{shard}.tsv"
-        wildcard_constraints:
-            **dict(zip(("benchmark", "base_model", "method"), scored)),
-        conda:
-            "../envs/environment.yaml"
-        threads: CONFIG.threads.answer
-        resources:
-            gpu=CONFIG.gpus.answer,
-            mem_mb=memory("answer"),
-            runtime=minutes("answer"),
-        params:
-            job=lambda w: job("answer.py", **answer_values(w, "none"), shard=shard_of(w)),
-        message:
-            "Asking {wildcards.method} ({wildcards.benchmark}) after each epoch that is scored, part {wildcards.shard}"
-        script:
-            "../workflow/scripts/answer.py"
+    if SPLIT:
+
+        rule:
+            name:
+                names[2]
+            input:
+                model=lambda w: [model_after(w, epoch) for epoch in epochs_scored(w)],
+                questions=data("items"),
+            output:
+                answers=[each_shard(table) for table in answered("answers", epochs)],
+                likelihoods=[each_shard(table) for table in answered("likelihoods", epochs)],
+            log:
+                "results/logs/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/s{seed}-epochs-answer~{shard}.log",
+            benchmark:
+                "results/benchmarks/runs/{benchmark}/{base_model}/{setting}/{split}/{method}/answer/s{seed}-epochs~{shard}.tsv"
+            wildcard_constraints:
+                **dict(zip(("benchmark", "base_model", "method"), scored)),
+            conda:
+                "../envs/environment.yaml"
+            threads: CONFIG.threads.answer
+            resources:
+                gpu=CONFIG.gpus.answer,
+                mem_mb=memory("answer"),
+                runtime=minutes("answer"),
+            params:
+                job=lambda w: job("answer.py", **answer_values(w, "none"), shard=shard_of(w)),
+            message:
+                "Asking {wildcards.method} ({wildcards.benchmark}) after each epoch that is scored, part {wildcards.shard}"
+            script:
+                "../workflow/scripts/answer.py"
 
     for special, usual in zip(names, general):
         workflow.ruleorder(special, usual)
