@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from unlearning.cache.provenance import beside
+from unlearning.cache import provenance
 
 DROPPED = "model.dropped.json"
 
@@ -30,7 +30,7 @@ def drop(model_json: Path, store: Path) -> int:
     weights = model_json.with_name("weights")
     if model_json.is_file():
         model_json.replace(model_json.with_name(DROPPED))
-    key, freed = _key(model_json), 0
+    key, freed = provenance.read(model_json).get("key"), 0  # of the job that made it
     for folder in [weights, *([store / key[:2] / key] if key else [])]:
         for path in folder.rglob("*"):
             if path.is_file():
@@ -38,9 +38,3 @@ def drop(model_json: Path, store: Path) -> int:
                 path.unlink()
         shutil.rmtree(folder, ignore_errors=True)
     return freed
-
-
-def _key(model_json: Path) -> str:
-    """The key in the store of the job that made the model; empty where that is not known."""
-    facts = beside(model_json)
-    return json.loads(facts.read_text(encoding="utf-8")).get("key", "") if facts.is_file() else ""

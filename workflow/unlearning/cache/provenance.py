@@ -31,3 +31,9 @@ def beside(path: Path) -> Path:
 def write(path: Path, facts: Mapping) -> None:
     """Write `facts` beside the artifact `path`."""
     write_text(beside(path), json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read(path: Path) -> dict:
+    """The facts beside the artifact `path`; {} where there are none."""
+    facts = beside(path)
+    return json.loads(facts.read_text(encoding="utf-8")) if facts.is_file() else {}

@@ -1,14 +1,13 @@
 """What the report reads: scores, run folders, provenance files, training logs, benchmark files, refused rows."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from unlearning.cache import provenance
 from unlearning.cache.dropping import record_of
-from unlearning.cache.provenance import beside
 from unlearning.llm.usage import added_up
 from unlearning.tables.artifacts import read_table
 from unlearning.tables.schemas import schema
@@ -47,10 +46,6 @@ class Log(NamedTuple):
     steps: pd.DataFrame
 
 
-def _json(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
 def _collapsed(scores_path: Path) -> bool:
     """Whether model.json says so: that of the epoch, `.../s<seed>/e<epoch>/<attack>/scores.parquet`, or of the run."""
     epoch, run = [*scores_path.parents][1:3] if len(scores_path.parents) > 2 else [scores_path.parent] * 2
@@ -73,7 +68,7 @@ def _history(path: str, content: str, found: dict[str, Artifact]) -> None:
     """Collect `path` and, through the provenance files beside each, everything it was made from."""
     if path in found:
         return
-    facts = _json(beside(Path(path)))
+    facts = provenance.read(path)
     found[path] = Artifact(path, content, str(facts.get("rule", "")), str(facts.get("code", "")))
     for source, its_content in sorted(facts.get("inputs", {}).items()):
         _history(source, str(its_content), found)
@@ -84,7 +79,7 @@ def read_runs(scores: pd.DataFrame) -> list[Run]:
     runs = []
     for identity in scores[[*RUN, "artifact"]].drop_duplicates().sort_values([*RUN]).to_dict("records"):
         path = identity.pop("artifact")
-        facts = _json(beside(Path(path)))
+        facts = provenance.read(path)
         found: dict[str, Artifact] = {}
         for source, content in sorted(facts.get("inputs", {}).items()):
             _history(source, str(content), found)
